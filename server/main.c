@@ -23,8 +23,8 @@
 
 enum { HURRIED_MS = 1000 };
 
-/* A program may be started without them. Then the next file to be opened, perhaps a connection, would get their
- * numbers, and the log would be written there. */
+/* A program may be started without standard files. The next descriptor opened, perhaps a connection, would then get the
+ * number of standard error and receive the log. */
 static void keep_standard_files(void)
 {
 	int fd;
@@ -35,9 +35,9 @@ static void keep_standard_files(void)
 		close(fd);
 }
 
-/* Signals are blocked in every thread and taken by sigtimedwait alone, so that nothing ever runs inside a handler.
- * Process 1 of a container receives no signals except blocked ones. By SIGUSR1 other threads tell that the last request
- * is over. */
+/* Signals are blocked in every thread and received by sigtimedwait alone, so that no code runs in a signal handler.
+ * Process 1 of a container receives only signals that it handles or blocks. Other threads send SIGUSR1 when the last
+ * request is over. */
 static sigset_t block_signals(void)
 {
 	sigset_t set;
@@ -51,10 +51,10 @@ static sigset_t block_signals(void)
 	return set;
 }
 
-/* Settings that libgomp and glibc take only from the environment, and read before main begins. Between two steps of a
- * request threads spin for some tens of microseconds, about as long as waking them takes, and then sleep; by default
- * libgomp spins for milliseconds. glibc caches 7 free blocks of a size; the document of a small request has about 20 of
- * one. What a user has set stays. */
+/* Settings that libgomp and glibc read from the environment before main begins. Between two steps of a request, threads
+ * spin for some tens of microseconds, about as long as waking them takes, and then sleep; by default libgomp spins for
+ * milliseconds. glibc caches 7 free blocks per size; the document of a small request has about 20 of one size. Values
+ * set by the user stay. */
 static bool set_environment(void)
 {
 	if (getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT") || setenv("OMP_WAIT_POLICY", "passive", 1) != 0)
@@ -64,7 +64,7 @@ static bool set_environment(void)
 	return true;
 }
 
-/* So the program starts itself again, once. */
+/* The settings take effect only in a new program image, so the program executes itself again, once. */
 static void start_again(char **argv)
 {
 	char program[PATH_MAX];
@@ -72,7 +72,7 @@ static void start_again(char **argv)
 	if (n <= 0)
 		return;
 	program[n] = '\0';
-	execv(program, argv); /* if that fails, everything works, but more slowly */
+	execv(program, argv); /* on failure everything still works, but more slowly */
 }
 
 static void wake_main(void)
@@ -80,7 +80,7 @@ static void wake_main(void)
 	kill(getpid(), SIGUSR1);
 }
 
-/* 1024 connections need more files than the usual soft limit, 1024. */
+/* 1024 connections alone reach the usual soft limit, 1024. */
 static void allow_files(long long connections, long long library_threads)
 {
 	struct rlimit limit;
@@ -103,7 +103,7 @@ static int await_end(const struct srv_gate *gate, const sigset_t *signals)
 	return signal_number;
 }
 
-/* Waits until nothing is under way, the time is over, or a second signal arrives. */
+/* Waits until no request is under way, the time has passed, or a second signal arrives. */
 static void await_idle(const struct srv_http *http, const sigset_t *signals, long long ms)
 {
 	long long end = srv_clock_ms() + ms;
@@ -125,7 +125,7 @@ static void drain(struct srv_http *http, const sigset_t *signals, long long seco
 	await_idle(http, signals, HURRIED_MS);
 }
 
-/* ---- where it listens ---- */
+/* ---- listening ---- */
 
 static int cannot_listen(const char *host, int port, const struct srv_listen_fault *fault)
 {
@@ -141,21 +141,22 @@ static int cannot_listen_at(const char *path, const struct srv_listen_fault *fau
 	return SRV_CODE_FAILED;
 }
 
-/* What comes through Unix-domain sockets is let in whatever the address. */
+/* Requests over Unix-domain sockets are always let in, so only a TCP address needs checking. */
 static bool is_let_in(struct srv_gate *gate, const struct srv_listeners *listeners)
 {
 	const struct srv_listener *tcp = srv_listeners_open_most(listeners);
 	return !tcp || srv_gate_suits(gate, tcp->host, srv_is_on_loopback(tcp->fd), stderr);
 }
 
-/* Sockets that are handed over take the place of the default, and may be those that the options name. */
+/* Sockets passed by a service manager replace the default port, and may coincide with the one that the options name. */
 static bool opens_port(const struct srv_options *options, const struct srv_listeners *listeners)
 {
 	const bool may = listeners->n == 0 || options->port_is_given;
 	return options->port >= 0 && may && !srv_listeners_of_port(listeners, (int)options->port);
 }
 
-/* Refuses before it listens, and says so before it takes a file. @return SRV_CODE_OK, or why not */
+/* Checks the gate before it listens on the port, and warns before it creates a file. @return SRV_CODE_OK, or the exit
+ * code */
 static int listen_everywhere(const struct srv_options *options, struct srv_gate *gate, struct srv_listeners *listeners)
 {
 	struct srv_listen_fault fault;
@@ -195,7 +196,7 @@ static void log_listeners(const struct srv_listeners *listeners, int n_threads)
 	}
 }
 
-/* ---- all of it ---- */
+/* ---- main ---- */
 
 static int run(const struct srv_options *options, struct srv_gate *gate, struct srv_listeners *listeners,
                const sigset_t *signals)
@@ -224,7 +225,7 @@ static int serve(const struct srv_options *options, struct srv_gate *gate, const
 	return code;
 }
 
-/* The other commands end by signals, like any program. */
+/* Other commands keep the default signal handling. */
 static int answer(struct srv_options *options, const sigset_t *signals)
 {
 	signal(SIGPIPE, SIG_DFL);
@@ -250,7 +251,8 @@ int main(int argc, char **argv)
 	if (options.command != SRV_SERVE)
 		return answer(&options, &signals);
 	srv_log_start((enum srv_level)options.log_level, (enum srv_log_format)options.log_format);
-	/* Otherwise glibc learns from the first large body to keep up to 64 MiB per thread for ever. */
+	/* Fixed, because glibc would raise it after the first large body and then retain up to 64 MiB per thread for
+	 * good. */
 	mallopt(M_MMAP_THRESHOLD, 1 << 20);
 	allow_files(options.connections, srv_library_threads(&options));
 	if (!srv_gate_open(&gate, &options.gate, stderr))

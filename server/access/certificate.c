@@ -14,7 +14,7 @@ struct certificate {
 	gnutls_x509_privkey_t key;
 };
 
-/* GnuTLS does not say which of its reading functions may run at once on one object. */
+/* GnuTLS does not document which reading functions are safe to call concurrently on one object. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct certificate current;
 

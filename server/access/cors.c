@@ -14,14 +14,15 @@ static size_t host_bytes(const char *host)
 	return host[n] == ']' ? n + 1 : 0;
 }
 
-/* Browsers leave it out, so that an origin with it would never match. */
+/* Browsers omit the default port, so an origin that names it would never match. */
 static bool is_default_port(const char *scheme, const char *port, size_t n)
 {
 	return (n == 3 && strncmp(port, "443", n) == 0 && strncmp(scheme, "https:", 6) == 0) ||
 	       (n == 2 && strncmp(port, "80", n) == 0 && strncmp(scheme, "http:", 5) == 0);
 }
 
-/* scheme://host or scheme://host:port, in lower case. Pages that have nothing in common have the origin "null". */
+/* scheme://host or scheme://host:port, in lower case. Browsers send "null" for opaque origins, so it is not
+ * accepted. */
 static bool is_origin(const char *origin, size_t n)
 {
 	const char *end = origin + n, *host = origin + strspn(origin, LETTERS DIGITS "+.-");

@@ -1,5 +1,7 @@
-/** Which web pages may use the service and read answers (the CORS protocol of the Fetch standard): its own, and those
- * of a list of origins that is given at the start. */
+/**
+ * Decides which web pages may use the service and read its responses (the CORS protocol of the Fetch standard): its own
+ * pages, and those whose origins are configured.
+ */
 #ifndef SERVER_CORS_H
 #define SERVER_CORS_H
 
@@ -9,8 +11,8 @@
 #include <stddef.h>
 
 /**
- * Whether this is a list: "*", or origins as browsers send them (https://a.example, http://localhost:3000), separated
- * by commas.
+ * Whether the text is a list: "*", or origins as browsers send them (https://a.example, http://localhost:3000),
+ * separated by commas.
  * @param culprit  set to the first entry that is not an origin, of *n characters
  */
 bool srv_cors_is_list(const char *origins, const char **culprit, int *n);
@@ -18,10 +20,10 @@ bool srv_cors_is_list(const char *origins, const char **culprit, int *n);
 /* @param origin  the header's value, or NULL */
 bool srv_cors_allows(const char *origins, const char *origin);
 
-/* Whether a page belongs to the service, which it calls by this name and reaches with TLS or without. */
+/* Whether the page was served by this service: the host names the service, and tls tells how the request arrived. */
 bool srv_cors_is_own(const char *origin, const struct srv_host *host, bool tls);
 
-/* The list is "*": every page may read answers. */
+/* Whether the list is "*", which allows every page. */
 bool srv_cors_allows_all(const char *origins);
 
 #endif

@@ -17,7 +17,7 @@ static const char *check_kind(const struct stat *status, size_t most, char *too_
 	return (unsigned long long)status->st_size > most ? too_long : NULL;
 }
 
-/* A file may grow or shrink meanwhile: what counts is what is read. */
+/* The file may grow or shrink after fstat, so the number of bytes read decides. */
 static const char *read_all(int fd, size_t most, struct srv_file *file)
 {
 	ssize_t n = 1;

@@ -1,4 +1,4 @@
-/** Small files that options name: tokens, certificates, keys. */
+/** Reads the small files that options name: tokens, certificates, keys. */
 #ifndef SERVER_FILE_H
 #define SERVER_FILE_H
 
@@ -6,18 +6,18 @@
 #include <stddef.h>
 
 struct srv_file {
-	char *bytes; /* [n], and then a 0 */
+	char *bytes; /* [n], followed by a 0 */
 	size_t n;
-	bool for_everybody; /* every user of the machine may read or write it */
+	bool for_everybody; /* every user of the machine may read or write the file */
 };
 
 /**
- * A regular file, in whole; a FIFO or a device is refused rather than waited for.
+ * Reads a regular file whole. A FIFO or a device is refused, because reading it could block.
  * @param most     longest file in bytes
- * @param message  on failure what is wrong, beginning with the path
+ * @param message  on failure the fault, beginning with the path
  */
 bool srv_file_read(const char *path, size_t most, struct srv_file *file, char *message, size_t message_bytes);
-/* Overwrites what was read: it may be secret. */
+/* Overwrites the contents, which may be secret, and frees them. */
 void srv_file_free(struct srv_file *file);
 
 #endif

@@ -109,7 +109,8 @@ bool srv_gate_open(struct srv_gate *gate, const struct srv_gate_settings *settin
 	return false;
 }
 
-/* Every client that reaches the port can have work done: on addresses other than loopback that has to be intended. */
+/* Without tokens any client that reaches the port can make the server work, so listening beyond loopback must be
+ * explicit. */
 bool srv_gate_suits(struct srv_gate *gate, const char *host, bool on_loopback, FILE *err)
 {
 	gate->host = host;
@@ -153,14 +154,14 @@ void srv_gate_close(struct srv_gate *gate)
 	gate->tokens = NULL;
 }
 
-/* ---- by which name it is called ---- */
+/* ---- the name by which the service is called ---- */
 
-/* What a client calls the service. */
+/* The host that the client addressed. */
 struct call {
-	const char *authority; /* [bytes], NULL: it does not say, which only HTTP/1.0 allows */
+	const char *authority; /* [bytes]; NULL: absent, which only HTTP/1.0 allows */
 	size_t bytes;
 	struct srv_host read;
-	const struct srv_host *host; /* &read; NULL: what it says is no host */
+	const struct srv_host *host; /* &read; NULL: the authority is not a valid host */
 };
 
 static void read_call(const struct srv_head *head, const char *target, struct call *call)
@@ -169,8 +170,8 @@ static void read_call(const struct srv_head *head, const char *target, struct ca
 	call->host = call->authority && srv_host_read(call->authority, call->bytes, &call->read) ? &call->read : NULL;
 }
 
-/* With tokens, a page that has none learns nothing by any name; and on addresses other than loopback a service may have
- * any name. */
+/* DNS rebinding is a threat only on loopback without tokens: a page without a token is refused anyway, and a public
+ * service may have any name. */
 static bool judges_hosts(const struct srv_gate *gate)
 {
 	return gate->settings->allow_host || (gate->on_loopback && !gate->tokens);
@@ -182,7 +183,7 @@ static bool is_named(const struct srv_gate *gate, const struct srv_host *host)
 	return settings->allow_host && srv_hosts_allow(settings->allow_host, host, settings->tls_cert != NULL);
 }
 
-/* --host may be a name of its own for loopback. */
+/* --host may be a private name for a loopback address. */
 static bool is_where_it_listens(const struct srv_gate *gate, const struct srv_host *host)
 {
 	const char *own = gate->host;
@@ -198,7 +199,7 @@ static bool may_be_called(const struct srv_gate *gate, const struct call *call)
 	       (srv_host_is_loopback(call->host) || is_named(gate, call->host) || is_where_it_listens(gate, call->host));
 }
 
-/* ---- for which page ---- */
+/* ---- web pages ---- */
 
 static bool is_from_allowed_page(const struct srv_gate *gate, const struct srv_head *head)
 {
@@ -206,7 +207,7 @@ static bool is_from_allowed_page(const struct srv_gate *gate, const struct srv_h
 	return origins && head->n_origin == 1 && srv_cors_allows(origins, head->origin);
 }
 
-/* If there is a proxy in front, TLS may end there: then the page is https, and what arrives here is http. */
+/* Behind a proxy that ends TLS the page's origin is https although requests arrive by http. */
 static bool is_from_own_page(const struct srv_gate *gate, const struct call *call, const struct srv_head *head)
 {
 	const bool tls = gate->settings->tls_cert;
@@ -223,31 +224,31 @@ static bool is(const char *value, const char *word)
 	return value && strcmp(value, word) == 0;
 }
 
-/* The row that says what holds for a path: none if the path came with escapes that it does not need. */
+/* The matched row. A path with needless escapes gets an empty row, and so no exemptions. */
 static const struct api_route *route_of(const struct api_match *match)
 {
 	static const struct api_route nothing = {0};
 	return match->is_plain ? match->route : &nothing;
 }
 
-/* A link on another site may lead to the explorer: it opens as a page of its own, of which that site sees nothing. */
+/* A link on another site may open the explorer: as a top-level page it is out of that site's reach. */
 static bool leads_to_page(const struct srv_head *head, const struct api_match *match)
 {
 	return (strcmp(head->method, "GET") == 0 || strcmp(head->method, "HEAD") == 0) && route_of(match)->is_page &&
 	       is(head->fetch_mode, "navigate") && is(head->fetch_dest, "document");
 }
 
-/* Browsers send Origin where a page could read the answer or change something, and Sec-Fetch-Site, if they know it,
- * always. "none": somebody typed the address. */
+/* Browsers send Origin on requests whose responses a page could read and on requests that could change something; those
+ * that support Sec-Fetch-Site send it always, with "none" for a typed address. */
 static bool may_come_without_origin(const struct srv_head *head, const struct api_match *match)
 {
 	return !head->fetch_site || is(head->fetch_site, "same-origin") || is(head->fetch_site, "none") ||
 	       route_of(match)->is_probe || leads_to_page(head, match);
 }
 
-/* ---- with which token ---- */
+/* ---- tokens ---- */
 
-/* Browsers ask before they send what a form could not send, and never show a token then. */
+/* Browsers send a preflight before any request that a form could not make, without credentials. */
 static bool is_preflight(const struct srv_gate *gate, const struct srv_head *head)
 {
 	return strcmp(head->method, "OPTIONS") == 0 && head->preflight && is_from_allowed_page(gate, head);
@@ -317,7 +318,7 @@ static void judge_network(const struct srv_gate *gate, const struct srv_head *he
 
 _Static_assert((int)SRV_PEER <= (int)SRV_TOKEN_NAME, "a user's name fits where a token's does");
 
-/* Without tokens all callers are one. */
+/* Without tokens all callers share one identity. */
 static void name_user(const struct srv_gate *gate, const struct srv_peer *peer, struct srv_entry *entry)
 {
 	if (gate->tokens)
@@ -346,7 +347,7 @@ void srv_gate_explain(const struct srv_entry *entry, char text[SRV_GATE_TEXT])
 		snprintf(text, SRV_GATE_TEXT, "%s", entry->detail);
 }
 
-/* ---- what an answer says of it ---- */
+/* ---- response headers ---- */
 
 static bool may_be_read(const struct srv_gate *gate, const struct srv_head *head, const struct srv_entry *entry)
 {
@@ -366,7 +367,7 @@ int srv_gate_headers(const struct srv_gate *gate, const struct srv_head *head, c
 	if (entry->status == 401)
 		add(headers, &n, "WWW-Authenticate", entry->tried ? REALM ", error=\"invalid_token\"" : REALM);
 	if (origins && !srv_cors_allows_all(origins))
-		add(headers, &n, "Vary", "Origin"); /* on all answers: a cache must not give one page's to another */
+		add(headers, &n, "Vary", "Origin"); /* always, or a cache could mix up the responses to two pages */
 	if (!may_be_read(gate, head, entry))
 		return n;
 	add(headers, &n, "Access-Control-Allow-Origin", srv_cors_allows_all(origins) ? "*" : head->origin);

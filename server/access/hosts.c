@@ -28,7 +28,7 @@ static size_t span(const char *text, size_t n, const char *characters)
 	return i;
 }
 
-/* 0: there is none. */
+/* @return length of the name, 0 if there is none */
 static size_t name_bytes(const char *text, size_t n)
 {
 	if (n == 0 || text[0] != '[')
@@ -37,7 +37,7 @@ static size_t name_bytes(const char *text, size_t n)
 	return end < n && text[end] == ']' ? end + 1 : 0;
 }
 
-/* "", ":" and ":80": RFC 3986 lets the digits be missing. */
+/* "", ":" and ":80": RFC 3986 allows an empty port. */
 static bool read_port(const char *text, size_t n, int *port)
 {
 	*port = -1;
@@ -48,7 +48,7 @@ static bool read_port(const char *text, size_t n, int *port)
 	return *port <= MOST_PORT;
 }
 
-/* The address in brackets. */
+/* An IPv6 address in brackets. */
 static bool read_v6(const struct srv_host *host, struct in6_addr *address)
 {
 	char text[INET6_ADDRSTRLEN];
@@ -68,7 +68,7 @@ bool srv_host_read(const char *text, size_t n, struct srv_host *host)
 	       (text[0] != '[' || read_v6(host, &address));
 }
 
-/* The final dot, of the root, makes no difference. */
+/* A final dot denotes the DNS root and changes nothing. */
 static size_t plain_bytes(const struct srv_host *host)
 {
 	return host->bytes > 1 && host->name[host->bytes - 1] == '.' ? host->bytes - 1 : host->bytes;
@@ -83,8 +83,8 @@ bool srv_hosts_are_same(const struct srv_host *a, const struct srv_host *b)
 	return n == plain_bytes(b) && strncasecmp(a->name, b->name, n) == 0;
 }
 
-/* Four decimal numbers, as browsers write it. Programs disagree on whether other spellings (127.1, 0x7f.1, 2130706433)
- * are addresses. */
+/* Four decimal numbers, as browsers write IPv4 addresses. Programs disagree on whether other spellings (127.1, 0x7f.1,
+ * 2130706433) are addresses. */
 static bool is_loopback_v4(const struct srv_host *host)
 {
 	char text[INET_ADDRSTRLEN];

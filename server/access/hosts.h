@@ -1,7 +1,7 @@
 /**
- * By which names a service may be called: what Host says, or an absolute target before its path. A page whose name was
- * made to resolve to this machine's address (DNS rebinding) calls the service by that name, and the browser takes the
- * service for the page's own.
+ * The names by which clients call the service, from Host or an absolute target. In a DNS rebinding attack a page's own
+ * name is made to resolve to this machine, and the browser treats the service as part of the page's site; checking the
+ * name stops that.
  */
 #ifndef SERVER_HOSTS_H
 #define SERVER_HOSTS_H
@@ -10,36 +10,36 @@
 #include <stddef.h>
 
 struct srv_host {
-	const char *name; /* borrowed; an IPv6 address in its brackets */
+	const char *name; /* borrowed; an IPv6 address keeps its brackets */
 	size_t bytes;     /* of the name */
-	int port;         /* -1: none was given */
+	int port;         /* -1: none */
 };
 
 /**
- * Reads a name or an address, with a port or without.
+ * Parses a name or an address, with or without a port.
  * @param text  [n]
  * @return false if it is neither
  */
 bool srv_host_read(const char *text, size_t n, struct srv_host *host);
 
-/* The same name in any case, with or without a final dot, or the same IPv6 address in any spelling. */
+/* Compares names regardless of case and of a final dot, and IPv6 addresses regardless of spelling. */
 bool srv_hosts_are_same(const struct srv_host *a, const struct srv_host *b);
 
-/* localhost, 127.0.0.0/8 as four decimal numbers (also mapped into IPv6), or ::1; no name to which somebody else could
- * give an address. */
+/* localhost, 127.0.0.0/8 as four decimal numbers (also IPv4-mapped), or ::1: names that nobody else can point to
+ * another address. */
 bool srv_host_is_loopback(const struct srv_host *host);
 
 /**
- * Whether this is a list: names and addresses, IPv6 in brackets, each with a port or without, separated by commas.
+ * Whether the text is a list: names and addresses, IPv6 in brackets, each with or without a port, separated by commas.
  * @param culprit  set to the first entry that is neither, of *n characters
  */
 bool srv_hosts_is_list(const char *hosts, const char **culprit, int *n);
 
-/* An entry without a port allows every port; a host without one has that of its scheme, which is perhaps https, with a
- * proxy in front. */
+/* An entry without a port allows every port. A host without a port has its scheme's default, which behind a proxy may
+ * be that of https. */
 bool srv_hosts_allow(const char *hosts, const struct srv_host *host, bool tls);
 
-/* The next entry of a list with commas or spaces between entries; *list moves past it. @return false at the end */
+/* Takes the next entry of a list separated by commas or spaces and moves *list past it. @return false at the end */
 bool srv_list_next(const char **list, const char **entry, size_t *n);
 
 #endif

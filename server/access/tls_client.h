@@ -1,6 +1,6 @@
 /**
- * The client's side of TLS, for questions of this program to itself (health.h, selftest.h). Certificates are not
- * verified: the server is this program, and is told nothing secret.
+ * Client side of TLS, for requests of this program to itself (health.h, selftest.h). Certificates are not verified: the
+ * peer is this same program, and nothing secret is sent.
  */
 #ifndef SERVER_TLS_CLIENT_H
 #define SERVER_TLS_CLIENT_H
@@ -15,10 +15,10 @@ struct srv_tls_client {
 };
 
 /**
- * Before the handshake.
+ * Prepares a session; the caller performs the handshake.
  * @param fd     connected; stays the caller's
  * @param flags  GNUTLS_NONBLOCK, or 0
- * @return false when memory does not suffice; srv_tls_client_close all the same
+ * @return false if memory runs out; call srv_tls_client_close in either case
  */
 bool srv_tls_client_open(struct srv_tls_client *client, int fd, unsigned flags);
 void srv_tls_client_close(struct srv_tls_client *client);

@@ -27,9 +27,9 @@ struct table {
 };
 
 struct srv_tokens {
-	pthread_rwlock_t lock; /* of table, which a reload replaces */
+	pthread_rwlock_t lock; /* protects table, which a reload replaces */
 	struct table *table;
-	unsigned char key[HASH_BYTES]; /* of this process: the hashes are of no use to another one */
+	unsigned char key[HASH_BYTES]; /* random per process, which makes the hashes useless elsewhere */
 	char path[];
 };
 
@@ -115,7 +115,7 @@ static bool add(struct reading *reading, const char *name, size_t name_bytes, co
 	return true;
 }
 
-/* One line, ended by 0. */
+/* line: terminated by 0 */
 static bool read_line(struct reading *reading, const char *line)
 {
 	const char *name = line + strspn(line, SPACE);
@@ -170,7 +170,7 @@ static void free_table(struct table *table)
 	free(table);
 }
 
-/* NULL on failure. */
+/* @return NULL on failure */
 static struct table *load(const struct srv_tokens *tokens, char *message)
 {
 	struct reading reading = {.tokens = tokens, .path = tokens->path, .message = message};
@@ -186,7 +186,7 @@ static struct table *load(const struct srv_tokens *tokens, char *message)
 
 /* ---- open, reload, close ---- */
 
-/* Checks that follow each other without a pause must not keep a reload waiting. */
+/* Prefer the writer: a steady stream of checks must not starve a reload. */
 static bool init_lock(pthread_rwlock_t *lock)
 {
 	pthread_rwlockattr_t attributes;
@@ -240,7 +240,7 @@ void srv_tokens_close(struct srv_tokens *tokens)
 	free(tokens);
 }
 
-/* For users of a const srv_tokens nothing changes: the lock does not show. */
+/* The lock is not part of the observable state, so functions that take a const srv_tokens may lock it. */
 static const struct table *lock(const struct srv_tokens *tokens)
 {
 	pthread_rwlock_rdlock((pthread_rwlock_t *)&tokens->lock);
@@ -259,9 +259,10 @@ size_t srv_tokens_count(const struct srv_tokens *tokens)
 	return n;
 }
 
-/* ---- who asks ---- */
+/* ---- check ---- */
 
-/* 1 or 0, without a branch that depends on the hashes. Eight bytes at a time, since there may be a thousand of them. */
+/* 1 or 0, without a branch that depends on the hashes. Compares eight bytes at a time, because there may be a thousand
+ * hashes. */
 static size_t same(const unsigned char a[HASH_BYTES], const unsigned char b[HASH_BYTES])
 {
 	uint64_t of_a[HASH_BYTES / 8], of_b[HASH_BYTES / 8], difference = 0;
@@ -272,7 +273,7 @@ static size_t same(const unsigned char a[HASH_BYTES], const unsigned char b[HASH
 	return 1 ^ (size_t)((difference | (0 - difference)) >> 63);
 }
 
-/* Looks at all entries, whichever is the right one. */
+/* Compares with every entry, so that timing does not reveal which one matched. */
 static enum srv_bearer look_up(const struct table *table, const unsigned char presented[HASH_BYTES],
                                char name[SRV_TOKEN_NAME + 1])
 {

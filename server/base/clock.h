@@ -1,5 +1,5 @@
 /**
- * The monotonic clock, by which everything in the server waits.
+ * The monotonic clock, used for all waiting in the server.
  */
 #ifndef SERVER_CLOCK_H
 #define SERVER_CLOCK_H
@@ -7,16 +7,16 @@
 #include <pthread.h>
 #include <time.h>
 
-enum { SRV_CLOCK_TICK_MS = 10 }; /* of the kernel, at most; usually 4 */
+enum { SRV_CLOCK_TICK_MS = 10 }; /* upper bound of the kernel's tick, which is usually 4 ms */
 
-/* Up to a tick behind, and read in a few nanoseconds: for time limits, which may thus be met a tick too early. */
+/* Up to one tick behind, and read in a few nanoseconds: for time limits, which may therefore expire a tick early. */
 long long srv_clock_ms(void);
-/* Exact: for what is measured. */
+/* Exact: for measurements. */
 long long srv_clock_us(void);
 
-/* A condition whose time limits are on this clock. */
+/* Initialises a condition variable whose timed waits use this clock. */
 void srv_clock_init_condition(pthread_cond_t *condition);
-/* The time limit of such a condition, that long from now. ms >= 0 */
+/* The absolute time `ms` milliseconds from now, for such a condition. ms >= 0 */
 struct timespec srv_clock_after(long long ms);
 
 #endif

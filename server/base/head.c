@@ -44,7 +44,7 @@ static const char **value_of(struct srv_head *head, const char *name, int **coun
 	return NULL;
 }
 
-/* Several lines of a list are one list (RFC 9110, 5.3). A line that is longer than any real client's is left out. */
+/* Several lines of a list form one list (RFC 9110, 5.3). A line longer than any real client's is ignored. */
 static void join_accept(struct srv_head *head, const char *value)
 {
 	const size_t used = strlen(head->accept), room = sizeof head->accepts;
@@ -57,7 +57,7 @@ static void join_accept(struct srv_head *head, const char *value)
 	head->accept = head->accepts;
 }
 
-/* Compared as it is with versions, all of which are shorter. */
+/* A value too long for the buffer stays untrimmed: it matches no version anyway. */
 static void trim_version(struct srv_head *head, const char *value)
 {
 	size_t n = strlen(value);
@@ -85,7 +85,7 @@ void srv_head_add(struct srv_head *head, const char *name, const char *value)
 		join_accept(head, value);
 }
 
-/* Spaces around a value are not part of it, but the HTTP library leaves those at the end. */
+/* Trailing spaces do not belong to a value, but the HTTP library keeps them. */
 static bool equals(const char *value, const char *word)
 {
 	size_t n = strlen(word);
@@ -140,7 +140,7 @@ bool srv_head_expects_continue(const struct srv_head *head)
 	return head->expect && equals(head->expect, "100-continue");
 }
 
-/* Of an absolute target; 0: it is none. */
+/* @return length of an absolute target's scheme; 0 if the target is not absolute */
 static size_t scheme_bytes(const char *target)
 {
 	return strncasecmp(target, "http://", 7) == 0 ? 7 : strncasecmp(target, "https://", 8) == 0 ? 8 : 0;

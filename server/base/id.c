@@ -13,7 +13,7 @@ bool srv_sane_id(const char *id)
 	return n > 0 && n <= SRV_MAX_ID && id[n] == '\0';
 }
 
-/* The clock is for kernels without getrandom: an id that repeats is an annoyance in a log, no more. */
+/* The clock replaces getrandom on old kernels. Ids that repeat would merely be a nuisance in a log. */
 static void seed(uint64_t state[2])
 {
 	struct timespec now;
@@ -24,7 +24,7 @@ static void seed(uint64_t state[2])
 	state[1] = (uint64_t)(uintptr_t)state;
 }
 
-/* splitmix64: ids have to differ, not to be secret, so that one system call per thread is enough. */
+/* splitmix64: ids must differ but need not be secret, so one system call per thread is enough. */
 static uint64_t scramble(uint64_t z)
 {
 	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;

@@ -1,4 +1,4 @@
-/** Names of requests and of spans. */
+/** Identifiers of requests and of trace spans. */
 #ifndef SERVER_ID_H
 #define SERVER_ID_H
 
@@ -8,7 +8,7 @@ enum { SRV_MAX_ID = 128 };
 
 /* 1 to SRV_MAX_ID characters of A-Z a-z 0-9 . _ - : / + = @ */
 bool srv_sane_id(const char *id);
-/* 32 hexadecimal digits at random. */
+/* 32 random hexadecimal digits. */
 void srv_new_id(char id[SRV_MAX_ID + 1]);
 
 #endif

@@ -25,7 +25,7 @@ static bool read_line(const char *directory, const char *name, char *line, size_
 	return ok;
 }
 
-/* What a cgroup's directory says about its own limit; 0: nothing. */
+/* Limit set by this cgroup directory itself; 0: none. */
 typedef long long own_limit(const char *directory);
 
 static long long cpus_of(long long quota, long long period)
@@ -36,7 +36,7 @@ static long long cpus_of(long long quota, long long period)
 	return cpus < INT_MAX ? cpus : 0;
 }
 
-/* cpu.max is "QUOTA PERIOD" or "max PERIOD"; v1 has a file for each, and -1 for none. */
+/* In v2 cpu.max holds "QUOTA PERIOD" or "max PERIOD"; v1 has one file for each value, and -1 for no quota. */
 static long long cpus_in(const char *directory)
 {
 	char line[64];
@@ -50,14 +50,14 @@ static long long cpus_in(const char *directory)
 	return cpus_of(quota, period);
 }
 
-/* Version 1 has a number beyond any memory for "none", which is no tighter than what the machine has. */
+/* Version 1 reports no limit as a number larger than any memory, which needs no special case. */
 static long long memory_in(const char *directory)
 {
 	char line[64];
 	if (!read_line(directory, "memory.max", line, sizeof line) &&
 	    !read_line(directory, "memory.limit_in_bytes", line, sizeof line))
 		return 0;
-	const long long bytes = strtoll(line, NULL, 10); /* "max" is 0 */
+	const long long bytes = strtoll(line, NULL, 10); /* "max" parses as 0 */
 	return bytes > 0 ? bytes : 0;
 }
 
@@ -66,8 +66,8 @@ static long long tighter(long long a, long long b)
 	return a == 0 || (b != 0 && b < a) ? b : a;
 }
 
-/* Any ancestor may set a quota. Inside a container the path may be the host's, which does not exist below the mount:
- * the walk then finds nothing until it arrives at the mount itself, which is the container's own cgroup. */
+/* Any ancestor may set a quota. Inside a container the path may be the host's and not exist below the mount; the walk
+ * then finds nothing until it reaches the mount itself, which is the container's own cgroup. */
 static long long limit_along(const char *mount, const char *path, own_limit *own)
 {
 	char directory[PATH_MAX];
@@ -89,7 +89,7 @@ static bool names(char *controllers, const char *controller)
 	return false;
 }
 
-/* A line is ID:CONTROLLERS:PATH; version 2 has id 0 and no controllers. */
+/* Lines have the form ID:CONTROLLERS:PATH; version 2 has id 0 and no controllers. */
 static long long limit_of_line(char *line, const char *mount, const char *controller, own_limit *own)
 {
 	char *controllers = strchr(line, ':');

@@ -28,7 +28,7 @@ static bool refuse(const struct checking *c, const char *pointer, const char *de
 	return false;
 }
 
-/* Room is made for one piece at a time, so that the body may reach the limit and go a little beyond. */
+/* Room for one piece is reserved before each read, so the buffer's limit leaves two pieces beyond the longest body. */
 static bool read_stream(struct checking *c, FILE *in)
 {
 	size_t n = 0;
@@ -55,7 +55,8 @@ static bool read_body(struct checking *c)
 	return ok;
 }
 
-/* A frame begins with the length of its document in eight bytes, whose last is 0; no JSON text has a 0. */
+/* A frame begins with its document's length in eight little-endian bytes, the last of which is 0; JSON text contains no
+ * 0. */
 static enum api_format format_of(const struct checking *c)
 {
 	return c->body.bytes >= 8 && c->body.data[7] == '\0' ? API_FRAME : API_JSON;
@@ -114,7 +115,7 @@ static void print_worst(const struct fric_comparison *c, FILE *out)
 	        api_quantity_names[c->quantity], c->relative_difference);
 }
 
-/* Infinite derivatives have no difference. */
+/* A negative difference marks infinite derivatives, which cannot be compared. */
 static void print_difference(const char *name, int width, double difference, FILE *out)
 {
 	if (difference < 0)
@@ -193,7 +194,7 @@ static void start_team(struct checking *c)
 	const int wanted = c->service.n_threads;
 	c->service.n_threads = srv_team_start(wanted, 0);
 	if (c->service.n_threads == 0)
-		c->service.n_threads = 1; /* no memory to find out; then there is none for much else, either */
+		c->service.n_threads = 1; /* out of memory while counting threads: continue with one */
 	if (c->service.n_threads < wanted)
 		fprintf(c->err,
 		        "frictiond: --threads: %d of %d, no more can be started (ulimit -u, pids.max, "

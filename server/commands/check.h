@@ -1,5 +1,6 @@
 /**
- * frictiond check FILE: a request is read, evaluated and compared with central differences, without a server.
+ * frictiond check FILE: reads and evaluates a request and compares its derivatives with central differences, without a
+ * server.
  */
 #ifndef SERVER_CHECK_H
 #define SERVER_CHECK_H
@@ -10,9 +11,9 @@
 
 /**
  * @param options  with SRV_CHECK
- * @param out      the report, or the answer of POST /v1/check
- * @param err      what is wrong with the request, and where
- * @return SRV_CODE_OK: agrees; SRV_CODE_FAILED: does not; SRV_CODE_BAD: could not be checked
+ * @param out      receives the report, or the response of POST /v1/check
+ * @param err      receives the request's fault and its place
+ * @return SRV_CODE_OK: derivatives agree; SRV_CODE_FAILED: they do not; SRV_CODE_BAD: could not be checked
  */
 int srv_check(const struct srv_options *options, FILE *out, FILE *err);
 

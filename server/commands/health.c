@@ -19,7 +19,7 @@
 enum { MOST_PLACES = 16, HEAD_BYTES = 16 << 10, NAME_BYTES = SRV_MOST_PATH + 16 };
 _Static_assert((int)NAME_BYTES >= INET6_ADDRSTRLEN + 8, "an address with its port fits as well");
 
-/* Where the server may be found. */
+/* An address at which the server may listen. */
 struct place {
 	union {
 		struct sockaddr any;
@@ -36,10 +36,10 @@ struct question {
 	const char *path;
 	struct place places[MOST_PLACES];
 	int n_places;
-	char name[NAME_BYTES]; /* of the place that is contacted, as in a URL */
+	char name[NAME_BYTES]; /* of the place being contacted, as in a URL */
 	int fd;
 	struct srv_tls_client tls; /* closed: without TLS */
-	char head[HEAD_BYTES + 1]; /* [n], of the answer */
+	char head[HEAD_BYTES + 1]; /* [n], of the response */
 	size_t n;
 };
 
@@ -56,7 +56,7 @@ static bool fail_there(const struct question *q, const char *what, const char *w
 	return fail(q, text, why);
 }
 
-/* ---- not for ever ---- */
+/* ---- time limit ---- */
 
 static char late[128 + SRV_MOST_PATH];
 
@@ -79,7 +79,7 @@ static void print_late(const struct srv_options *options)
 	         options->timeout_seconds);
 }
 
-/* One time limit for everything that may wait: names, connecting, the handshake, an answer that trickles. */
+/* SIGALRM covers everything that may block: name resolution, connecting, the handshake, a response that trickles in. */
 static void start_clock(const struct srv_options *options)
 {
 	struct sigaction action = {.sa_handler = on_late};
@@ -88,11 +88,11 @@ static void start_clock(const struct srv_options *options)
 	sigaction(SIGALRM, &action, NULL);
 	sigemptyset(&alarms);
 	sigaddset(&alarms, SIGALRM);
-	pthread_sigmask(SIG_UNBLOCK, &alarms, NULL); /* a parent may have blocked it */
+	pthread_sigmask(SIG_UNBLOCK, &alarms, NULL); /* a parent may have blocked the signal */
 	alarm((unsigned)options->timeout_seconds);
 }
 
-/* ---- where ---- */
+/* ---- addresses ---- */
 
 static void add_v4(struct question *q, struct in_addr address)
 {
@@ -104,7 +104,7 @@ static void add_v4(struct question *q, struct in_addr address)
 	place->address.v4.sin_port = htons((uint16_t)q->options->port);
 }
 
-/* Where loopback has no IPv6, a server on :: is reached by IPv4 only. */
+/* On a machine whose loopback lacks IPv6, a server on :: can be reached by IPv4 only. */
 static void add_v6(struct question *q, const struct sockaddr_in6 *address)
 {
 	const bool any = IN6_IS_ADDR_UNSPECIFIED(&address->sin6_addr);
@@ -136,7 +136,7 @@ static bool is_unix(const struct place *place)
 	return place->address.any.sa_family == AF_UNIX;
 }
 
-/* The server has opened it if it runs, whatever became of its port. */
+/* A running server always has this socket open, even if it has no port. */
 static bool add_unix(struct question *q)
 {
 	struct place *place = &q->places[q->n_places++];
@@ -177,10 +177,10 @@ static void set_name(struct question *q, const struct place *place)
 	snprintf(q->name, sizeof q->name, "%s%s%s:%lld", v6 ? "[" : "", text, v6 ? "]" : "", q->options->port);
 }
 
-/* ---- the way there ---- */
+/* ---- connecting ---- */
 
-/* A name may also stand for other machines, to whose addresses the server cannot have bound itself; nor can this
- * process. */
+/* A name may also resolve to other machines. Binding to the address first rules them out, because neither the server
+ * nor this process can bind to it. */
 static bool bind_there(int fd, const struct place *place)
 {
 	struct place from = *place;
@@ -228,7 +228,7 @@ static bool greet(struct question *q)
 	return code == 0 || fail_there(q, "does not complete a TLS handshake", gnutls_strerror(code));
 }
 
-/* ---- what is said ---- */
+/* ---- request and response ---- */
 
 static ssize_t put(const struct question *q, const char *bytes, size_t n)
 {
@@ -250,7 +250,7 @@ static const char *reason(const struct question *q, ssize_t code)
 	return q->tls.session ? gnutls_strerror((int)code) : strerror(errno);
 }
 
-/* Where the server judges Host, localhost is let in. */
+/* Servers that check Host always accept localhost. */
 static bool ask(const struct question *q)
 {
 	char text[256], port[32] = "";

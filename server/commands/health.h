@@ -1,6 +1,6 @@
 /**
- * frictiond health: asks the server that has the same options whether it is healthy, for what watches a container. It
- * needs no curl, and no second copy of host, port and scheme.
+ * frictiond health: checks whether a server with the same options is healthy, as a container's health check. It
+ * replaces curl and spares the user a second copy of host, port and scheme.
  */
 #ifndef SERVER_HEALTH_H
 #define SERVER_HEALTH_H
@@ -10,7 +10,7 @@
 #include "server/settings/options.h"
 
 /**
- * One line says what was found, on `out` if the server is healthy, else on `err`. After options->timeout_seconds the
+ * Prints its finding in one line, to `out` if the server is healthy, else to `err`. After options->timeout_seconds the
  * process ends by itself, with that line on standard error and SRV_CODE_FAILED, whatever it is waiting for.
  *
  * The server is contacted at its Unix-domain socket if it has one, else at its own address, or on loopback if it
@@ -23,9 +23,9 @@
 int srv_health(const struct srv_options *options, FILE *out, FILE *err);
 
 /**
- * The status of an answer whose head, or at least status line, has arrived.
+ * The status of a response whose status line has arrived.
  * @param text  [n]
- * @return 0: it is not an answer of HTTP/1
+ * @return 0 if the text is not an HTTP/1 response
  */
 int srv_health_status(const char *text, size_t n);
 

@@ -71,9 +71,10 @@ void srv_exchange_headers(const struct srv_exchange *exchange, const struct api_
 	}
 }
 
-/* ---- on its way ---- */
+/* ---- handing over ---- */
 
-/* Where no reason is noted yet: the api found no memory, or stopped because the server stops or the client is gone. */
+/* Derives the reason of a 503 without one: the api ran out of memory, or was stopped because the server stops or the
+ * client has gone. */
 static enum srv_rejection rejection_of(const struct srv_exchange *exchange, const struct api_response *response)
 {
 	if (response->status != 503 || exchange->rejection != SRV_NOT_REJECTED)
@@ -88,7 +89,7 @@ bool srv_exchange_is_bare(const struct srv_exchange *exchange, const struct api_
 	return strcmp(exchange->head.method, "HEAD") == 0 || response->status == 204 || response->status == 304;
 }
 
-/* For the record, whichever way it goes out. */
+/* Stores the values that the record reports. */
 static void note(struct srv_exchange *exchange, const struct api_response *response)
 {
 	exchange->status = response->status;

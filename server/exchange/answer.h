@@ -1,4 +1,4 @@
-/** The answer of an exchange: made by the steps, taken by the carrier. */
+/** The response of an exchange: made by the steps, taken by the carrier. */
 #ifndef SERVER_EXCHANGE_ANSWER_H
 #define SERVER_EXCHANGE_ANSWER_H
 
@@ -6,21 +6,21 @@
 
 /* ---- for the steps ---- */
 
-/* Makes room for an answer in place of an earlier one. @return false without memory: the exchange is mute */
+/* Allocates a response in place of an earlier one. @return false if memory runs out; then no response can be sent */
 bool srv_make_answer(struct srv_exchange *exchange);
 void srv_drop_answer(struct srv_exchange *exchange);
-/* The same for an answer to what is not computed: the exchange is decided. */
+/* As srv_make_answer, and moves the exchange to DECIDED: for responses that are not computed. */
 bool srv_decide(struct srv_exchange *exchange);
-/* The answer is a problem, and decided. detail is copied. */
+/* Makes a problem response and moves the exchange to DECIDED. detail is copied. */
 void srv_refuse(struct srv_exchange *exchange, enum api_code code, const char *detail);
 
-/* ---- for the carrier, too ---- */
+/* ---- also for the carrier ---- */
 
-/* The answer is a problem of the server's, not of what the request asks for. detail is copied. */
+/* As srv_refuse, for a problem of the server rather than of the request. detail is copied. */
 void srv_exchange_reject(struct srv_exchange *exchange, enum srv_rejection why, enum api_code code, const char *detail);
 void srv_exchange_reject_late(struct srv_exchange *exchange);
 
-/* All headers of an answer except those that frame it. Borrows from exchange and response. */
+/* All headers of a response except those that frame it. Borrows from exchange and response. */
 enum { SRV_ANSWER_HEADERS = API_MAX_HEADERS + SRV_GATE_HEADERS + 4 };
 struct srv_answer_headers {
 	struct srv_gate_header list[SRV_ANSWER_HEADERS];
@@ -30,13 +30,14 @@ struct srv_answer_headers {
 void srv_exchange_headers(const struct srv_exchange *exchange, const struct api_response *response,
                           struct srv_answer_headers *headers);
 
-/* The answer, as it will be on record. The caller frees it, by api_response_free and free. After SRV_ANSWER */
+/* Takes the response, and notes its values for the record. The caller frees it, by api_response_free and free. After
+ * SRV_ANSWER */
 struct api_response *srv_exchange_take_answer(struct srv_exchange *exchange);
-/* exchange->response has been sent. After SRV_SAY. @param whole  to the last byte */
+/* Reports that exchange->response has been sent. After SRV_SAY. @param whole  every byte was sent */
 void srv_exchange_said(struct srv_exchange *exchange, bool whole);
-/* The carrier has answered by itself. @return false if there is an answer already, which stays */
+/* Reports that the carrier has sent a response of its own. @return false if there already is a response, which stays */
 bool srv_exchange_was_answered(struct srv_exchange *exchange, int status);
-/* HEAD, 204 and 304: the answer may tell the length of a body, but has none. */
+/* HEAD, 204 and 304: the response may announce a length, but has no body. */
 bool srv_exchange_is_bare(const struct srv_exchange *exchange, const struct api_response *response);
 
 #endif

@@ -12,8 +12,8 @@ static size_t larger(size_t a, size_t b)
 	return a > b ? a : b;
 }
 
-/* Steps towards an announced length: its quarter, the quarter of that, and so on, so that the last step is exactly as
- * long as the body, and none is much longer than SRV_BODY_STEP times what has arrived. needed <= length */
+/* Grows towards an announced length through its quarter, sixteenth and so on, so that the last step is exactly as long
+ * as the body, and no step exceeds SRV_BODY_STEP times the bytes received. needed <= length */
 static size_t step_towards(size_t length, size_t needed)
 {
 	const size_t least = larger(needed, SRV_FIRST_BYTES);
@@ -35,7 +35,7 @@ static size_t queue_bytes(size_t capacity)
 	return capacity > SRV_SMALL_BODY ? capacity : 0;
 }
 
-/* Counts `to` in place of `from`, which is less. */
+/* Reserves the growth from `from` to `to` bytes. from < to */
 static bool hold(const struct srv_body *body, struct srv_admission *admission, size_t from, size_t to)
 {
 	const size_t before = api_pool_block_bytes(body->pool, from), after = api_pool_block_bytes(body->pool, to);

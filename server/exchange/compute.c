@@ -27,7 +27,7 @@ struct api_request srv_api_view(const struct srv_exchange *exchange)
 	};
 }
 
-/* @return false if the request was deferred: it needs its body once more */
+/* @return false if the request was deferred, and its body is needed again */
 static bool handle(struct srv_exchange *exchange, const struct api_service *service)
 {
 	struct api_request view = srv_api_view(exchange);
@@ -38,14 +38,14 @@ static bool handle(struct srv_exchange *exchange, const struct api_service *serv
 	return true;
 }
 
-/* Unless memory ran out. */
+/* Without memory there is no response, and the exchange has already been given up. */
 static void be_ready(struct srv_exchange *exchange)
 {
 	if (exchange->response)
 		srv_exchange_move(exchange, SRV_READY);
 }
 
-/* ---- a job of the queue, on the threads of the admission ---- */
+/* ---- queued jobs, on the threads of the admission ---- */
 
 static struct srv_exchange *exchange_of(struct srv_job *job)
 {
@@ -68,7 +68,7 @@ static bool is_abandoned(struct srv_job *job)
 	return is_overdue(exchange) || exchange->carrier->is_gone(exchange);
 }
 
-/* Replaces any answer that there is. */
+/* Replaces an existing response. */
 static void make_problem(struct srv_exchange *exchange, enum api_code code, const char *detail)
 {
 	if (srv_make_answer(exchange))
@@ -83,7 +83,7 @@ static void refuse_overdue(struct srv_exchange *exchange)
 	make_problem(exchange, API_E_DEADLINE_PASSED, detail);
 }
 
-/* If that is why it was stopped. */
+/* Replaces the response only if the deadline was the reason to stop. */
 static void refuse_if_overdue(struct srv_exchange *exchange)
 {
 	const bool stopped = atomic_load(&exchange->job.stop) && exchange->response && exchange->response->status == 503;
@@ -117,7 +117,7 @@ static void finish(struct srv_job *job, bool computed)
 	if (!computed)
 		give_up(exchange);
 	be_ready(exchange);
-	exchange->carrier->resume(exchange); /* from here on the exchange may be gone */
+	exchange->carrier->resume(exchange); /* exchange may have been freed when this returns */
 }
 
 /* ---- in place or through the queue ---- */
@@ -127,8 +127,8 @@ static void reject_for_queue(struct srv_exchange *exchange)
 	srv_exchange_reject(exchange, SRV_REJECTED_QUEUE_FULL, API_E_QUEUE_FULL, "The queue is full; try again soon.");
 }
 
-/* A long body that would be refused once it has arrived need not be sent, if the client waits for a 100. Other clients
- * are already sending it, and would not look for an answer before the end. */
+/* A client that waits for a 100 need not send a long body that would be refused afterwards. Other clients are already
+ * sending it, and would not read a response before the end. */
 void srv_refuse_if_full(struct srv_exchange *exchange)
 {
 	const bool asks = exchange->announced > SRV_SMALL_BODY && srv_head_expects_continue(&exchange->head);
@@ -149,12 +149,12 @@ static void submit(struct srv_exchange *exchange)
 	exchange->job.abandoned = is_abandoned;
 	exchange->queued_us = srv_clock_us();
 	srv_exchange_move(exchange, SRV_QUEUED);
-	exchange->carrier->suspend(exchange); /* before it is submitted: the worker may resume it at once */
+	exchange->carrier->suspend(exchange); /* before submitting, because the worker may resume it at once */
 	srv_admission_submit(exchange->server->admission, &exchange->job);
 }
 
-/* What is not computed may tell of the service, of which the large one knows all threads (/v1/info). Watched all the same:
- * what looked small may take long. @return false if it is large after all */
+/* Requests without computation use the large service, which reports all threads in /v1/info. The job is watched even
+ * here, because a request that looked small may take long. @return false if the request turned out to be large */
 static bool compute_in_place(struct srv_exchange *exchange)
 {
 	const struct srv_server *server = exchange->server;

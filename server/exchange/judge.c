@@ -20,7 +20,7 @@ static void ask_api(struct srv_exchange *exchange)
 		api_response_free(&response);
 }
 
-/* ---- the one resource that the api knows nothing of ---- */
+/* ---- server description, the one resource outside the api ---- */
 
 static void tell_metrics(struct srv_exchange *exchange)
 {
@@ -51,7 +51,7 @@ static void ask_metrics(struct srv_exchange *exchange)
 		api_response_add_header(exchange->response, "Allow", allow);
 }
 
-/* ---- who may ask, and when ---- */
+/* ---- access and draining ---- */
 
 static void ask(struct srv_exchange *exchange)
 {
@@ -67,7 +67,7 @@ static enum api_code code_of(const struct srv_entry *entry)
 	return entry->tried ? API_E_UNKNOWN_TOKEN : api_code_of_status(entry->status);
 }
 
-/* @return false if the gate has decided on the answer */
+/* @return false if the gate has decided the response */
 static bool passes_gate(struct srv_exchange *exchange)
 {
 	struct srv_entry *entry = &exchange->entry;
@@ -86,7 +86,7 @@ static bool passes_gate(struct srv_exchange *exchange)
 	return false;
 }
 
-/* A POST, wherever it leads, or any other method of its route except those that only look, or take away. */
+/* POST on any path, and every method of a route except GET, HEAD and DELETE. */
 static bool begins_something(const struct srv_exchange *exchange)
 {
 	const char *method = exchange->head.method;
@@ -96,7 +96,7 @@ static bool begins_something(const struct srv_exchange *exchange)
 	return strcmp(method, "POST") == 0 || (route && api_operation_of(route, method));
 }
 
-/* While the server drains, nothing new is begun, and readiness probes are told. */
+/* A draining server starts no new work and fails its readiness probe. */
 static bool comes_too_late(const struct srv_exchange *exchange)
 {
 	const struct api_match *match = &exchange->match;

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* What is promised, and how it is computed. */
+/* Settings that clients can read, and how they are computed. */
 static bool set_services(struct srv_server *server, const struct srv_options *options)
 {
 	server->large = srv_service(options);
@@ -16,7 +16,7 @@ static bool set_services(struct srv_server *server, const struct srv_options *op
 		return false;
 	}
 	server->description = api_describe(&server->large, &server->large.description_bytes);
-	server->large.description = server->description; /* out of memory: each request will try */
+	server->large.description = server->description; /* out of memory: each request will build its own */
 	server->small = server->large;
 	server->small.n_threads = 1;
 	server->small.defers = true;

@@ -2,7 +2,7 @@
 
 #define TO(state) (1u << SRV_##state)
 
-/* All steps. DECIDED may follow itself: a later fault of the request replaces the answer. */
+/* All permitted steps. DECIDED may follow itself: a later fault of the request replaces the response. */
 static const struct {
 	const char *name;
 	unsigned next;

@@ -2,7 +2,7 @@
  * How far an exchange has come: the states, and the steps that there are between them.
  *
  *      OPENED ────────────────────────────────────┐
- *         │ accepted                              │ refused, or answered, by the head alone
+ *         │ accepted                              │ refused, or complete, by the head alone
  *         v                                       v
  *     RECEIVING ── too long, late, no room ──> DECIDED ──┐
  *         │                                              │
@@ -11,7 +11,7 @@
  *         └── large ──> QUEUED ────┴─ given up ┘         │                                       ├──> OVER
  *                                                        └── past the library ─────> SAID ───────┘
  *
- *     any of those before ANSWERING ── nothing can be said ──> MUTE ──> OVER
+ *     any of those before ANSWERING ── no response possible ──> MUTE ──> OVER
  *
  * The library may end an exchange early: OVER may follow every state except QUEUED and COMPUTING, in which it may be
  * another thread's.
@@ -22,22 +22,22 @@
 #include <stdbool.h>
 
 enum srv_state {
-	SRV_OPENED,    /* the target has arrived, if anything */
-	SRV_RECEIVING, /* its head was accepted; the body arrives, if there is one */
-	SRV_DECIDED,   /* the answer is known and nothing is computed; what is left of the request is read and dropped */
-	SRV_QUEUED,    /* whole; waits for its turn, and its connection is suspended */
-	SRV_COMPUTING, /* on the thread of its connection or, still suspended, on the worker's */
-	SRV_READY,     /* there is an answer to the whole request */
-	SRV_ANSWERING, /* the library has the answer */
-	SRV_SAID,      /* the answer has been sent past the library, to the last byte */
-	SRV_MUTE,      /* nothing, or nothing more, can be said: memory is missing, or the connection takes no more */
-	SRV_OVER,      /* on record; what it had is freed */
+	SRV_OPENED,    /* nothing but the target has arrived */
+	SRV_RECEIVING, /* the head was accepted; the body, if any, is arriving */
+	SRV_DECIDED,   /* the response is known without computation; the rest of the request is read and dropped */
+	SRV_QUEUED,    /* complete and waiting for its turn; the connection is suspended */
+	SRV_COMPUTING, /* on the connection's thread, or on the worker's with the connection suspended */
+	SRV_READY,     /* the response to the complete request exists */
+	SRV_ANSWERING, /* the library has the response */
+	SRV_SAID,      /* every byte of the response was sent past the library */
+	SRV_MUTE,      /* nothing more can be sent: out of memory, or the connection accepts no more data */
+	SRV_OVER,      /* recorded, and its memory freed */
 	SRV_N_STATES
 };
 
-/* Whether there is a step from one to the other. */
+/* Whether the table permits this step. */
 bool srv_state_may(enum srv_state from, enum srv_state to);
-/* For the messages of tests. */
+/* For test messages. */
 const char *srv_state_name(enum srv_state state);
 
 #endif

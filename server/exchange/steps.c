@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DRAIN_BYTES = 1 << 20 }; /* of a refused body that are read before the answer, so that the connection can stay */
+enum { DRAIN_BYTES = 1 << 20 }; /* longest refused body that is read to keep the connection usable */
 
-/* ---- faults that the carrier finds ---- */
+/* ---- faults found by the carrier ---- */
 
-/* The record will show a request that could not be read. */
+/* Placeholders with which the record shows a request that could not be read. */
 static void forget_head(struct srv_exchange *exchange)
 {
 	exchange->head = (struct srv_head){.method = "-", .target = "-"};
@@ -18,7 +18,7 @@ static void forget_head(struct srv_exchange *exchange)
 	api_match(exchange->target, &exchange->match);
 }
 
-/* The request is refused, whatever was decided before, and is the last of its connection. @return whether there is a
+/* Refuses the request, replacing any earlier decision, and closes the connection afterwards. @return whether there is a
  * fault */
 static bool refuse_fault(struct srv_exchange *exchange, const struct srv_fault *fault)
 {
@@ -44,8 +44,8 @@ static void read_head(struct srv_exchange *exchange)
 	exchange->announced = srv_head_announced(head);
 }
 
-/* An answer before the end of the request closes the connection. So what is left of a decided request is read if the
- * connection can be used afterwards: not if the body is too long, or waits for a 100. */
+/* A response before the end of the request closes the connection. The rest of a decided request is therefore read if
+ * that keeps the connection usable: not if the body is too long or awaits a 100. */
 static bool is_worth_reading(const struct srv_exchange *exchange)
 {
 	return !exchange->closes && exchange->response->status != 413 && exchange->announced <= DRAIN_BYTES &&
@@ -75,7 +75,7 @@ static void refuse_length(struct srv_exchange *exchange, enum api_code code, con
 	srv_refuse(exchange, code, detail);
 }
 
-/* However often the client repeats it. */
+/* Rejected once, even if the client repeats it. */
 static bool never_fits(const struct srv_exchange *exchange)
 {
 	const size_t announced = exchange->announced > 0 ? (size_t)exchange->announced : 0;

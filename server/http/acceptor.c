@@ -15,13 +15,13 @@ enum { PAUSE_MS = 10 };
 struct srv_acceptor {
 	pthread_t thread;
 	struct srv_acceptor_target target;
-	int stop_fd; /* readable when it is time to stop */
+	int stop_fd; /* readable once srv_acceptor_stop is called */
 	int n;
 	int listen_fds[SRV_ACCEPTOR_MOST]; /* [n] */
 };
 
-/* Waits until there is a connection or, after files or memory for one were missing, for a moment. False when it is time
- * to stop. */
+/* Waits for a connection, or merely pauses after descriptors or memory ran out. @return false when it is time to
+ * stop */
 static bool await(const struct srv_acceptor *acceptor, bool pauses)
 {
 	struct pollfd fds[1 + SRV_ACCEPTOR_MOST] = {{.fd = acceptor->stop_fd, .events = POLLIN}};
@@ -31,14 +31,14 @@ static bool await(const struct srv_acceptor *acceptor, bool pauses)
 	return fds[0].revents == 0;
 }
 
-/* After the failure of one connection the next can be taken; without files or memory it has to wait, for poll would
- * return at once. */
+/* After most failures the next connection can be accepted at once. Without descriptors or memory the thread must pause,
+ * because poll would return immediately. */
 static bool lacks_means(int error)
 {
 	return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
 }
 
-/* Takes a connection, if one waits there. @return 0, or why not */
+/* Accepts one connection if one is pending. @return 0, or the error */
 static int take_one(const struct srv_acceptor_target *target, int listen_fd)
 {
 	struct sockaddr_storage address;
@@ -50,8 +50,8 @@ static int take_one(const struct srv_acceptor_target *target, int listen_fd)
 	return 0;
 }
 
-/* Takes all connections that wait, one from each socket at a time, so that many at one do not keep those at another
- * waiting. False if something has to become free before the next. */
+/* Accepts all pending connections, one from each socket in turn, so that a busy socket does not starve another. @return
+ * false if descriptors or memory ran out */
 static bool take_all(const struct srv_acceptor *acceptor)
 {
 	for (bool more = true; more;) {

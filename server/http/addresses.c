@@ -8,7 +8,7 @@
 
 enum { N_BUCKETS = 1024 };
 
-/* A v4 address in its mapped form, the first half of a v6 one, or a user. */
+/* An IPv4 address as its IPv4-mapped form, the first half of an IPv6 address, or a user. */
 struct key {
 	uint64_t high, low;
 };
@@ -48,7 +48,7 @@ void srv_addresses_free(struct srv_addresses *addresses)
 	free(addresses);
 }
 
-/* No v6 address begins with that many ones and is somebody's: it would be multicast. */
+/* Cannot be the first half of a client's IPv6 address: it would be multicast. */
 static const uint64_t of_user = UINT64_MAX;
 
 static struct key key_of_v6(const struct in6_addr *v6)
@@ -75,7 +75,7 @@ static bool key_of(const struct srv_peer *peer, struct key *key)
 	}
 }
 
-/* The link to the entry, or to where it would be. */
+/* The link to the entry, or the end of its chain. */
 static struct entry **find(struct srv_addresses *addresses, struct key key)
 {
 	const uint64_t hash = (key.high ^ (key.low + 0x9E3779B97F4A7C15u)) * 0xD6E8FEB86659FD93u;

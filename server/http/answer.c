@@ -26,7 +26,7 @@ static bool add_headers(const struct srv_exchange *exchange, struct MHD_Response
 	return ok;
 }
 
-/* The body in parts stays where it is; the library copies the list alone. */
+/* The parts stay in place; the library copies only the list. */
 static struct MHD_Response *create_from_parts(struct api_response *response)
 {
 	struct MHD_IoVec parts[API_MAX_PARTS];
@@ -44,7 +44,7 @@ static struct MHD_Response *create(struct api_response *response)
 		response->body_bytes, response->body ? response->body : nothing, free_response, response);
 }
 
-/* Takes the response. */
+/* Takes ownership of the response. */
 static enum MHD_Result queue(const struct request *request, struct api_response *response)
 {
 	struct MHD_Response *answer = create(response);
@@ -59,7 +59,7 @@ static enum MHD_Result queue(const struct request *request, struct api_response 
 	return result;
 }
 
-/* The client has --send-seconds from now on, and the time that its answer takes at a mebibyte a second. */
+/* The limit is --send-seconds plus the time that the response takes at SEND_RATE. */
 static void allow_time(const struct request *request)
 {
 	const long long to_send_ms = 1000 * (long long)request->exchange.bytes_out / SEND_RATE;
@@ -82,7 +82,7 @@ static bool send_all(int fd, gnutls_session_t session, const char *bytes, size_t
 	return send(fd, bytes, n, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)n;
 }
 
-/* @return its length, or 0 if there is no room for it, which takes an absurdly long origin */
+/* @return length of the head, or 0 if it exceeds the buffer, which only an absurdly long origin can cause */
 static size_t print_head(const struct srv_exchange *exchange, char head[HEAD_BYTES])
 {
 	const struct api_response *response = exchange->response;

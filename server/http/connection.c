@@ -14,7 +14,7 @@
 
 enum {
 	IDLE_SECONDS = 60,        /* between requests */
-	UNSENT_BYTES = 256 << 10, /* of answers that the system holds for one connection, besides what is on its way */
+	UNSENT_BYTES = 256 << 10, /* unsent bytes that the system may buffer for one connection, besides those in flight */
 };
 
 static int socket_of(struct MHD_Connection *connection)
@@ -22,7 +22,7 @@ static int socket_of(struct MHD_Connection *connection)
 	return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
 }
 
-/* Nobody listens in on a Unix-domain socket. */
+/* A Unix-domain socket cannot be overheard, so it needs no TLS. */
 static bool speaks_tls(const struct srv_http *http, const struct srv_peer *peer)
 {
 	return http->is_tls && !srv_peer_is_unix(peer);
@@ -40,15 +40,15 @@ void srv_set_patience(struct MHD_Connection *connection, unsigned seconds)
 	MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, seconds);
 }
 
-/* A connection may not be silent for longer than a whole request may take. */
+/* A connection may not be idle for longer than a whole request may take. */
 unsigned srv_idle_seconds(const struct srv_http *http)
 {
 	return http->receive_seconds < IDLE_SECONDS ? (unsigned)http->receive_seconds : IDLE_SECONDS;
 }
 
-/* ---- an answer to what is not, or not yet, a request of the library's ---- */
+/* ---- responses without a request of the library ---- */
 
-/* Under TLS there is no session, so that nothing can be said. */
+/* Without a TLS session nothing can be sent to a client that expects TLS. */
 static void answer_unseen(struct srv_exchange *exchange, const struct srv_http *http, int fd, const char *aborted)
 {
 	if (exchange->response && !speaks_tls(http, exchange->client))
@@ -56,8 +56,8 @@ static void answer_unseen(struct srv_exchange *exchange, const struct srv_http *
 	srv_exchange_end(exchange, aborted);
 }
 
-/* The library closes a silent connection, and knows nothing of the head that has begun to arrive there. A TLS session
- * is over by now. */
+/* The library closes an idle connection without knowing that part of a head has arrived. A TLS session is over by
+ * now. */
 static void say_late(struct srv_http *http, const struct connection *own)
 {
 	const int fd = own->watched.fd;
@@ -68,7 +68,7 @@ static void say_late(struct srv_http *http, const struct connection *own)
 	srv_linger(dup(fd));
 }
 
-/* One answer in place of a connection, whatever the client is about to ask. */
+/* Sends one response and closes the connection, without reading a request. */
 static void send_away(struct srv_http *http, int fd, const struct srv_peer *peer, enum api_code code,
                       const char *detail)
 {
@@ -79,7 +79,7 @@ static void send_away(struct srv_http *http, int fd, const struct srv_peer *peer
 	srv_linger(fd);
 }
 
-/* ---- the table of connections, which is that of their readers ---- */
+/* ---- the table of connections, shared with the readers ---- */
 
 static struct connection *enter(struct srv_http *http, int fd, const struct srv_peer *peer)
 {
@@ -101,14 +101,14 @@ static struct connection *enter(struct srv_http *http, int fd, const struct srv_
 
 static void leave(struct srv_http *http, struct connection *own)
 {
-	srv_addresses_remove(http->addresses, &own->peer); /* first: a place is free only when the address has it back */
+	srv_addresses_remove(http->addresses, &own->peer); /* before n_connections admits another */
 	atomic_fetch_sub(&http->server.n_connections, 1);
 	srv_watch_remove(http->watch, &own->watched);
 	srv_reader_close(own->reader);
 	free(own);
 }
 
-/* The library closes a connection without a word if it finds no memory for it. */
+/* The library closes a connection without calling back if it finds no memory for it. */
 static void sweep_out(struct srv_http *http, int fd)
 {
 	struct connection *stale = srv_reader_owner(fd);
@@ -136,12 +136,12 @@ static void enter_or_send_away(struct srv_http *http, int fd, const struct srv_p
 		send_away(http, fd, peer, API_E_OUT_OF_MEMORY, "There is no memory for another connection; try again soon.");
 	} else if (MHD_add_connection(daemon_of(http, peer), fd, (const struct sockaddr *)&peer->address, bytes) !=
 	           MHD_YES) {
-		sweep_out(http, fd); /* the library has closed fd */
+		sweep_out(http, fd); /* the library has already closed fd */
 	}
 }
 
-/* What a client does not read waits in this process, where it counts and has a time limit, and not in the system's
- * buffers, which grow to megabytes each. Only TCP's sockets have this option. */
+/* Keeps unread responses in this process, where they count and have a time limit, rather than in the system's buffers,
+ * which grow to megabytes each. Only TCP sockets have this option. */
 static void bound_system_buffer(int fd)
 {
 	const int bytes = UNSENT_BYTES;
@@ -154,7 +154,7 @@ static const char *too_many_of(const struct srv_peer *peer)
 	                              : "There are as many connections from this address as the server takes.";
 }
 
-/* The library assigns connections to its threads in turn, by descriptor. */
+/* The library distributes connections among its threads by descriptor. */
 void srv_connections_add(struct srv_http *http, int fd, const struct sockaddr *address, socklen_t bytes)
 {
 	struct srv_peer peer;
@@ -170,10 +170,10 @@ void srv_connections_add(struct srv_http *http, int fd, const struct sockaddr *a
 		enter_or_send_away(http, fd, &peer, bytes);
 }
 
-/* ---- from the first byte to the last ---- */
+/* ---- events of a connection ---- */
 
-/* A connection that libmicrohttpd 0.9.75 gives up in the middle of a TLS handshake is never closed, and keeps a CPU
- * busy. So the library has no time limit during the handshake; one that is late finds the end of its input instead. */
+/* If libmicrohttpd 0.9.75 times out a connection in the middle of a TLS handshake, it never closes it and keeps a CPU
+ * busy. The library therefore has no time limit during the handshake; a late client's input is ended instead. */
 static void await_handshake(const struct srv_http *http, struct MHD_Connection *connection, struct connection *own)
 {
 	srv_set_patience(connection, 0);
@@ -194,7 +194,7 @@ void srv_connection_begin_request(const struct srv_http *http, struct MHD_Connec
 	own->n_requests++;
 }
 
-/* No connection that the library was given is missing in the table. */
+/* Every connection that was given to the library is in the table. */
 struct connection *srv_connection_open(const struct srv_http *http, struct MHD_Connection *connection)
 {
 	const int fd = socket_of(connection);
@@ -206,8 +206,8 @@ struct connection *srv_connection_open(const struct srv_http *http, struct MHD_C
 	return own;
 }
 
-/* The library closes for many reasons and tells none: its last answer is out, memory is missing, it stops. Its clock
- * has other ticks than this one. */
+/* The library does not report why it closes a connection, be it the last response, lack of memory or shutdown. The
+ * tolerance covers the different ticks of its clock. */
 static bool was_silent(const struct srv_http *http, const struct connection *own)
 {
 	enum { TICKS_MS = 100 };

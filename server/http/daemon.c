@@ -11,16 +11,16 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SPARE_CONNECTIONS = 32 }; /* no longer in the table, but still being closed by the library */
+enum { SPARE_CONNECTIONS = 32 }; /* no longer in the table, but not yet closed by the library */
 enum {
-	CONNECTION_MEMORY = 40 << 10, /* of head and body in transit. No read is longer */
-	RECORD = 64,                  /* what the library keeps of a header line or an argument */
-	OWN_HEAD = 2 << 10,           /* more than the head of an answer takes */
+	CONNECTION_MEMORY = 40 << 10, /* for head and body in transit; no read is longer */
+	RECORD = 64,                  /* the library's overhead per header line or argument */
+	OWN_HEAD = 2 << 10,           /* upper bound on the head of a response */
 };
 _Static_assert((int)CONNECTION_MEMORY <= (int)SRV_READER_MOST, "no read is longer than the reader's buffer");
-/* Hardly more: the library clears all of it for every request, and if that is larger than the first-level cache, it
- * lowers the rate of small ones. An answer in parts also needs room for their list, which the longest head of all does
- * not leave. */
+/* Little more than necessary: the library clears the whole block for every request, which slows down small requests
+ * once it exceeds the first-level cache. A response in parts also needs room for their list, which the longest possible
+ * head does not leave. */
 _Static_assert((int)CONNECTION_MEMORY >= (int)SRV_WIRE_HEAD + (int)SRV_WIRE_FIELDS * (int)RECORD + (int)OWN_HEAD,
                "the longest head fits, and the head of its answer beside it");
 _Static_assert((int)CONNECTION_MEMORY + (int)SRV_WIRE_HEAD + 4096 <= (int)SRV_CONNECTION_BYTES,
@@ -37,7 +37,7 @@ static void on_message(void *http, const char *format, va_list arguments)
 	srv_log(SRV_DEBUG, "microhttpd: %s", text);
 }
 
-/* Options that are not always there. */
+/* Options that depend on mode, TLS and the number of threads. */
 static void choose(const struct srv_options *options, enum srv_http_mode mode, bool tls, struct MHD_OptionItem items[4])
 {
 	int n = 0;
@@ -51,23 +51,23 @@ static void choose(const struct srv_options *options, enum srv_http_mode mode, b
 	items[n] = (struct MHD_OptionItem){MHD_OPTION_END, 0, NULL};
 }
 
-/* The library divides its limit among its threads, and one that meets its share hangs: it returns with a lock held. The
- * acceptor keeps the limit, so that no share is less than all connections. */
+/* The library divides its limit among its threads, and a thread that reaches its share hangs, because it returns with a
+ * lock held. The acceptor enforces the limit instead, and each share is large enough for all connections. */
 static unsigned beyond_reach(const struct srv_options *options)
 {
 	return (unsigned)((options->connections + SPARE_CONNECTIONS) * options->io_threads);
 }
 
-/* With epoll, libmicrohttpd 0.9.75 asks again and again for the rest of a TLS handshake: one silent client would keep a
- * CPU busy. */
+/* With epoll, libmicrohttpd 0.9.75 polls incessantly for the rest of a TLS handshake, so a single silent client would
+ * keep a CPU busy. */
 static unsigned waits_by(enum srv_http_mode mode, bool tls)
 {
 	if (mode == SRV_HTTP_ROUNDS)
-		return MHD_NO_FLAG; /* select, without waiting */
+		return MHD_NO_FLAG; /* select, without blocking */
 	return tls ? MHD_USE_POLL_INTERNAL_THREAD : MHD_USE_EPOLL_INTERNAL_THREAD;
 }
 
-/* TURBO: without it the library shuts the sending side down before srv_on_completed can say why. */
+/* TURBO: without it the library shuts down the sending side before srv_on_completed can send the reason. */
 static unsigned flags_of(enum srv_http_mode mode, bool tls)
 {
 	return MHD_USE_SUSPEND_RESUME | MHD_USE_ERROR_LOG | MHD_USE_TURBO | MHD_USE_NO_LISTEN_SOCKET | waits_by(mode, tls) |

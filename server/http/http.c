@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-enum { N_LATER_THREADS = 1 }; /* the acceptor's, which is started after all others */
+enum { N_LATER_THREADS = 1 }; /* the acceptor's, which starts after all others */
 
 static void add(void *http, int fd, const struct sockaddr *address, socklen_t bytes)
 {
@@ -26,7 +26,8 @@ static bool start_acceptor(struct srv_http *http)
 	return http->acceptor;
 }
 
-/* TLS is for the network, and the library has it for all connections of a daemon or for none. */
+/* TLS is for the network, but the library applies it to all connections of a daemon or to none, so Unix-domain sockets
+ * get a daemon of their own. */
 static bool start_daemons(struct srv_http *http, const struct srv_options *options, enum srv_http_mode mode)
 {
 	http->daemon = srv_daemon_start(http, options, mode, http->is_tls);
@@ -64,8 +65,8 @@ static bool make_tables(struct srv_http *http, const struct srv_options *options
 	return made;
 }
 
-/* Every thread that there will ever be; none is started for what a client sends. The team comes last, since it can do
- * with what a limit leaves, and then connections. */
+/* Starts every thread there will ever be; clients cannot cause more. The team starts late, because it can work with as
+ * few threads as a limit leaves, and the acceptor last. */
 static bool start_threads(struct srv_http *http, const struct srv_options *options, enum srv_http_mode mode)
 {
 	http->watch = srv_watch_start();
@@ -144,7 +145,7 @@ void srv_http_close(struct srv_http *http)
 	srv_server_stop(&http->server);
 }
 
-/* No connection is suspended any more: srv_http_close has waited for the last to be resumed. */
+/* By now every suspended connection has been resumed: srv_http_close has waited for that. */
 void srv_http_stop(struct srv_http *http)
 {
 	stop_daemons(http);

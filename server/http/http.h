@@ -1,4 +1,7 @@
-/** HTTP/1.1 over TCP and Unix-domain sockets: connections, bodies, answers. This wing alone knows libmicrohttpd. */
+/**
+ * HTTP/1.1 over TCP and Unix-domain sockets: connections, bodies, responses. The only wing that depends on
+ * libmicrohttpd.
+ */
 #ifndef SERVER_HTTP_H
 #define SERVER_HTTP_H
 
@@ -14,7 +17,7 @@
 struct srv_http;
 
 /**
- * Serves connections. All threads are there when it returns.
+ * Serves connections. All threads have been started when it returns.
  * @param listeners  listening, non-blocking; borrowed until srv_http_close closes them; NULL: none
  * @param gate       judges heads; borrowed
  * @param on_idle    called on any thread when the last request under way is over while draining
@@ -24,27 +27,27 @@ struct srv_http *srv_http_start(const struct srv_options *options, const struct 
                                 struct srv_listeners *listeners, void (*on_idle)(void));
 
 /**
- * One connection more, which is entered in the table or sent away. On one thread: the acceptor's, or in SRV_HTTP_ROUNDS
- * that of the rounds.
- * @param fd       connected, non-blocking; no longer the caller's
+ * Enters a new connection in the table or sends it away. On one thread only: the acceptor's, or in SRV_HTTP_ROUNDS the
+ * one that runs the rounds.
+ * @param fd       connected, non-blocking; ownership is taken
  * @param address  of the client; borrowed
  */
 void srv_http_add(struct srv_http *http, int fd, const struct sockaddr *address, socklen_t bytes);
 struct srv_gauges srv_http_gauges(const struct srv_http *http);
-/* SRV_HTTP_ROUNDS: does what can be done without waiting. @return false when the library fails */
+/* SRV_HTTP_ROUNDS: does all work that needs no waiting. @return false if the library fails */
 bool srv_http_round(struct srv_http *http);
 
-/* Threads of a large evaluation: no more than --threads. */
+/* Threads of a large evaluation; fewer than --threads if a limit forbids more. */
 int srv_http_threads(const struct srv_http *http);
 
-/* From now on /readyz answers 503, POST answers 503, and every connection closes after its answer. */
+/* From now on /readyz and POST return 503, and every connection closes after its response. */
 void srv_http_drain(struct srv_http *http);
-/* No request whose head has arrived waits for the end of its answer. */
+/* Whether every request whose head has arrived has had its response sent. */
 bool srv_http_is_idle(const struct srv_http *http);
-/* Accepts no connection any more, and gives up the large evaluations under way or waiting: they are answered 503. Once,
- * before srv_http_stop; what is under way then has a moment left for its answer. */
+/* Stops accepting connections and gives up large evaluations under way or waiting, which get a 503. Call once, before
+ * srv_http_stop; responses under way may still be sent until then. */
 void srv_http_close(struct srv_http *http);
-/* Closes all connections and frees. */
+/* Closes all connections and frees the server. */
 void srv_http_stop(struct srv_http *http);
 
 #endif

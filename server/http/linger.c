@@ -9,18 +9,18 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* A place is free if its fd is -1. */
+/* The place is free if fd is -1. */
 struct place {
 	int fd;
 	long long due_ms;
-	unsigned long long turn; /* unique: the number of a descriptor may be used again */
+	unsigned long long turn; /* unique, because descriptor numbers are reused */
 };
 
-/* poll runs without the lock; closing a descriptor, or reading from one, needs it. */
+/* poll runs without the lock; closing a descriptor, or reading from one, requires it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct place places[SRV_MOST_LINGERING];
 static unsigned long long n_turns;
-static int wake_fd = -1; /* readable when there is something new; -1: no thread */
+static int wake_fd = -1; /* readable after a change; -1: no thread */
 static bool stopping;
 static pthread_t thread;
 
@@ -31,7 +31,7 @@ static void leave(struct place *place)
 	place->fd = -1;
 }
 
-/* False at the client's end, or at an error. */
+/* @return false at the end of the stream or after an error */
 static bool drop_some(int fd)
 {
 	char dropped[16384];
@@ -41,7 +41,7 @@ static bool drop_some(int fd)
 
 /* ---- the thread ---- */
 
-/* Collects what to wait for. @return until when: -1 for ever */
+/* Collects the descriptors to poll. @return the earliest time limit; -1: none */
 static long long gather(struct pollfd fds[SRV_MOST_LINGERING + 1], unsigned long long turns[SRV_MOST_LINGERING])
 {
 	long long first_ms = -1;
@@ -56,7 +56,7 @@ static long long gather(struct pollfd fds[SRV_MOST_LINGERING + 1], unsigned long
 	return first_ms;
 }
 
-/* A place may have been given to another connection meanwhile. */
+/* The turn reveals whether a place has been given to another connection since gather. */
 static void tend(const struct pollfd *fds, const unsigned long long *turns)
 {
 	const long long now = srv_clock_ms();
@@ -94,7 +94,7 @@ static void *serve(void *unused)
 	return unused;
 }
 
-/* ---- the face ---- */
+/* ---- start, add, stop ---- */
 
 bool srv_linger_start(void)
 {
@@ -111,7 +111,7 @@ bool srv_linger_start(void)
 	return false;
 }
 
-/* A free place, or the one that has been taken for longest. */
+/* A free place, or else the one that has been in use for longest. */
 static struct place *make_room(void)
 {
 	struct place *oldest = &places[0];
@@ -144,7 +144,7 @@ void srv_linger_stop(void)
 {
 	pthread_mutex_lock(&lock);
 	const int fd = wake_fd;
-	wake_fd = -1; /* from now on connections are closed at once */
+	wake_fd = -1; /* from now on srv_linger closes connections at once */
 	stopping = true;
 	pthread_mutex_unlock(&lock);
 	if (fd < 0)

@@ -1,4 +1,4 @@
-#undef _FORTIFY_SOURCE /* it would replace the functions below by inline ones */
+#undef _FORTIFY_SOURCE /* fortified headers would define the functions below inline */
 #include "server/http/reader.h"
 
 #include "server/base/clock.h"
@@ -20,11 +20,11 @@ struct srv_reader {
 	bool tls, ended;
 	bool keeps_end;          /* see srv_reader_keep_end */
 	bool greeted;            /* the TLS handshake is over */
-	size_t n_unheard;        /* bytes of TLS from the socket since those that came to be bytes of HTTP */
-	char *held;              /* [out.n] what has been read and not been taken yet, NULL if nothing */
-	struct srv_wire_out out; /* of held */
+	size_t n_unheard;        /* bytes of TLS received since the last byte of HTTP */
+	char *held;              /* [out.n] filtered but not yet returned; NULL if none */
+	struct srv_wire_out out; /* state of held */
 	long long patience_ms;
-	long long began_ms; /* of message n_began, which is under way */
+	long long began_ms; /* start of message n_began */
 	size_t n_began;
 };
 
@@ -32,22 +32,23 @@ enum {
 	MOST_HELD = SRV_READER_MOST + SRV_WIRE_HEAD + SRV_WIRE_EXTRA,
 	MOST_FILES = 1 << 20,
 	LEAST_READ = 1 << 10,
-	MOST_UNHEARD = 32 << 10, /* a handshake has some 2 kB, a record 18 kB */
+	MOST_UNHEARD = 32 << 10, /* a handshake takes about 2 kB, a record 18 kB */
 };
 
-/* What one read needs. Allocated by threads that read: static thread-local memory would be there for every thread. */
+/* Buffers of one read. Allocated by each thread that reads, because static thread-local memory would be reserved for
+ * every thread. */
 struct workspace {
 	char arrived[SRV_READER_MOST];
 	char filtered[MOST_HELD + SRV_READER_MOST + SRV_WIRE_EXTRA];
 };
 
-static pthread_key_t workspaces; /* so that it is freed when its thread ends */
+static pthread_key_t workspaces; /* frees the workspace when its thread ends */
 static _Thread_local struct workspace *own_workspace;
 
 static _Atomic(struct srv_reader *) *readers;
 static size_t n_readers;
 
-/* @return NULL if memory does not suffice */
+/* @return NULL if memory runs out */
 static struct workspace *workspace(void)
 {
 	if (own_workspace)
@@ -60,7 +61,7 @@ static struct workspace *workspace(void)
 	return own_workspace = fresh;
 }
 
-/* Descriptors are below the soft limit, which is therefore lowered if it is huge. */
+/* The table covers every descriptor below the soft limit, so a huge limit is lowered first. */
 bool srv_readers_start(void)
 {
 	struct rlimit limit;
@@ -145,7 +146,7 @@ bool srv_reader_is_late(const struct srv_reader *reader)
 	return message && message == reader->n_began && srv_clock_ms() - reader->began_ms > reader->patience_ms;
 }
 
-/* The time of a message counts from its first byte, however steadily the others trickle in. */
+/* A message's time limit counts from its first byte, however steadily the rest trickles in. */
 static void watch_clock(struct srv_reader *reader, struct srv_wire_out *out)
 {
 	const size_t message = srv_wire_under_way(&reader->wire);
@@ -159,8 +160,8 @@ static void watch_clock(struct srv_reader *reader, struct srv_wire_out *out)
 
 typedef ssize_t source(struct srv_reader *reader, void *session, char *bytes, size_t n);
 
-/* Fills `out` until `wanted` bytes may be taken or the source is empty. Reads hardly more than that, so that little is
- * held for a client that sends and does not take its answers. @return what the source returned last */
+/* Fills `out` until `wanted` bytes are ready or the source is empty. Reads little more than that, to hold little for a
+ * client that sends without reading its responses. @return result of the last read */
 static ssize_t gather(struct srv_reader *reader, source *read, void *session, char arrived[SRV_READER_MOST],
                       size_t wanted, struct srv_wire_out *out)
 {
@@ -177,7 +178,7 @@ static ssize_t gather(struct srv_reader *reader, source *read, void *session, ch
 	return got;
 }
 
-/* Keeps what is in `out` after `taken` bytes. @return false if memory does not suffice */
+/* Keeps the contents of `out` beyond the first `taken` bytes. @return false if memory runs out */
 static bool hold(struct srv_reader *reader, const struct srv_wire_out *out, size_t taken)
 {
 	char *held = NULL;
@@ -192,8 +193,8 @@ static bool hold(struct srv_reader *reader, const struct srv_wire_out *out, size
 	return true;
 }
 
-/* An end of stream that came with the last bytes. It has to be looked for now: the library may never read again
- * (request.c, look_for_end). Under TLS it does. */
+/* Whether the stream ended together with the last bytes. Checked now because the library may never read again
+ * (request.c, look_for_end), except under TLS. */
 static bool ends_here(const struct srv_reader *reader)
 {
 	char byte;
@@ -250,8 +251,8 @@ static ssize_t from_socket(struct srv_reader *reader, void *session, char *bytes
 	return recvfrom(reader->fd, bytes, n, 0, NULL, NULL);
 }
 
-/* GnuTLS keeps a message of a handshake until all of it has arrived, even if that is 16 MiB. So a client that sends on
- * and on without completing a record finds the end of its input. */
+/* GnuTLS buffers a handshake message of up to 16 MiB until it is complete. So input ends for a client that keeps
+ * sending without completing a record. */
 static ssize_t from_socket_of_tls(struct srv_reader *reader, char *bytes, size_t n)
 {
 	const ssize_t got = reader->n_unheard <= MOST_UNHEARD ? recvfrom(reader->fd, bytes, n, 0, NULL, NULL) : 0;
@@ -260,7 +261,7 @@ static ssize_t from_socket_of_tls(struct srv_reader *reader, char *bytes, size_t
 	return got;
 }
 
-/* Called by the library and by GnuTLS in place of the system's. recv() is defined as recvfrom() without an address. */
+/* Overrides recv for the library and for GnuTLS. recv() is specified as recvfrom() without an address. */
 ssize_t recv(int fd, void *bytes, size_t n, int flags)
 {
 	struct srv_reader *reader = reader_of(fd);
@@ -271,7 +272,7 @@ ssize_t recv(int fd, void *bytes, size_t n, int flags)
 	return told(reader, read_filtered(reader, from_socket, NULL, bytes, n));
 }
 
-/* GnuTLS's own function of this name, which is looked up once. */
+/* Looks up GnuTLS's own function of this name, once. */
 static void *real(_Atomic(void *) *known, const char *name)
 {
 	void *found = atomic_load(known);
@@ -293,7 +294,7 @@ static ssize_t from_tls(struct srv_reader *reader, void *session, char *bytes, s
 	return got;
 }
 
-/* Called by the library in place of GnuTLS's. */
+/* Overrides GnuTLS's function for the library. */
 ssize_t gnutls_record_recv(gnutls_session_t session, void *bytes, size_t n)
 {
 	struct srv_reader *reader = reader_of(gnutls_transport_get_int(session));
@@ -303,7 +304,7 @@ ssize_t gnutls_record_recv(gnutls_session_t session, void *bytes, size_t n)
 	              : from_tls(NULL, session, bytes, n);
 }
 
-/* Called by the library in place of GnuTLS's. While this says that there is more, it does not read the socket. */
+/* Overrides GnuTLS's function for the library, which does not poll the socket while this is positive. */
 size_t gnutls_record_check_pending(gnutls_session_t session)
 {
 	static _Atomic(void *) known;
@@ -313,8 +314,8 @@ size_t gnutls_record_check_pending(gnutls_session_t session)
 	return (call ? call(session) : 0) + (reader ? reader->out.ready : 0);
 }
 
-/* Called by the library in place of GnuTLS's, before it closes the descriptor. It would leave without a close_notify,
- * and a client could not tell an end from a cut (RFC 9112, 9.8). */
+/* Overrides GnuTLS's function for the library, which calls it before it closes the descriptor but sends no
+ * close_notify; without one a client could not distinguish the end from a truncation (RFC 9112, 9.8). */
 void gnutls_deinit(gnutls_session_t session)
 {
 	static _Atomic(void *) known;

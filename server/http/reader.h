@@ -1,42 +1,42 @@
 /**
  * Puts the filter of wire.h between the sockets and the HTTP library. The library has no hook there, but it reads with
- * recv(), or gnutls_record_recv() under TLS: this program has functions of these names, which the dynamic linker
- * prefers to those of the system. For a descriptor without a reader they do what those do. TLS sessions are also ended
- * properly here, before they are freed.
+ * recv(), or gnutls_record_recv() under TLS: this program defines functions of these names, which the dynamic linker
+ * prefers to the originals. For a descriptor without a reader they behave like the originals. They also end TLS
+ * sessions properly before these are freed.
  *
- * libmicrohttpd with epoll takes a short read for an empty socket, and waits for the next event. So a read returns less
- * than it was asked for only if the socket is empty and everything that may pass has been returned. Under TLS the
- * library asks the session whether more is pending before it waits; what is held here counts there.
+ * libmicrohttpd with epoll takes a short read for an empty socket and waits for the next event. So a read returns fewer
+ * bytes than requested only if the socket is empty and everything that may pass has been returned. Under TLS the
+ * library first checks whether the session has data pending; bytes held here are included in that.
  */
 #ifndef SERVER_READER_H
 #define SERVER_READER_H
 
 #include "server/http/wire.h"
 
-enum { SRV_READER_MOST = 64 << 10 }; /* most bytes that the library may ask for at once */
+enum { SRV_READER_MOST = 64 << 10 }; /* longest read that the library may request */
 
 struct srv_reader;
 
 /**
- * Makes the table of readers, for all descriptors up to the limit of the process. To be called first; a second call
+ * Makes the table of readers, for all descriptors up to the limit of the process. Must be called first; a second call
  * does nothing.
- * @return false if memory does not suffice
+ * @return false if memory runs out
  */
 bool srv_readers_start(void);
-/* All descriptors that have readers are less than this. */
+/* Upper bound on the descriptors that can have readers. */
 size_t srv_readers_most(void);
-/* The name of a function that the dynamic linker finds elsewhere than here; NULL if there is none. */
+/* The name of an overridden function that the dynamic linker resolves elsewhere; NULL: none. */
 const char *srv_readers_missing(void);
 
 /**
- * From now on what arrives at fd is filtered. Reads are made by one thread at a time.
- * @param tls      gnutls_record_recv() is filtered rather than recv()
- * @param seconds  how long a head or a body in chunks may take to arrive; after that the fault is 408
- * @param owner    what srv_reader_owner returns
- * @return NULL if memory does not suffice, or fd is beyond the limit
+ * Starts to filter the input of fd. One thread at a time may read.
+ * @param tls      filter gnutls_record_recv() rather than recv()
+ * @param seconds  time limit for a head or a chunked body to arrive; when it expires the fault is 408
+ * @param owner    returned by srv_reader_owner
+ * @return NULL if memory runs out, or fd is beyond the limit
  */
 struct srv_reader *srv_reader_open(int fd, bool tls, long long seconds, void *owner);
-/* NULL: fd has no reader, or that has no owner. */
+/* NULL if fd has no reader, or the reader has no owner. */
 void *srv_reader_owner(int fd);
 /* Before fd is closed. */
 void srv_reader_close(struct srv_reader *reader);
@@ -45,16 +45,17 @@ void srv_reader_close(struct srv_reader *reader);
 enum api_code srv_reader_fault(const struct srv_reader *reader, size_t message, const char **detail);
 /* As srv_wire_replaced. */
 bool srv_reader_replaced(const struct srv_reader *reader, size_t message);
-/* Part of a head has arrived, and the library knows nothing of it. */
+/* Whether part of a head has arrived that the library has not seen. */
 bool srv_reader_holds_head(const struct srv_reader *reader);
-/* The message under way has had all its time; also within a body of announced length, where the reader reports no
- * fault. */
+/* Whether the message under way has exceeded its time limit, even within a body of announced length, where the reader
+ * reports no fault. */
 bool srv_reader_is_late(const struct srv_reader *reader);
-/* The client has closed its sending side. */
+/* Whether the client has closed its sending side. */
 bool srv_reader_ended(const struct srv_reader *reader);
 /**
- * The library closes a connection when it reads the end of the stream, although it owes an answer to a whole request.
- * So while a request is computed the end is kept back: reads find nothing. On the thread that reads.
+ * The library closes a connection when it reads the end of the stream, although a complete request still awaits its
+ * response. While a request is computed the end is therefore withheld: reads return no data. Call on the thread that
+ * reads.
  */
 void srv_reader_keep_end(struct srv_reader *reader, bool keep);
 

@@ -12,14 +12,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- what an exchange wants of its connection ---- */
+/* ---- carrier ---- */
 
 static struct request *request_of(struct srv_exchange *exchange)
 {
 	return (struct request *)(void *)exchange;
 }
 
-/* The end of the stream is kept back until the answer is there. */
+/* The end of the stream is withheld until the response exists. */
 static void suspend(struct srv_exchange *exchange)
 {
 	srv_reader_keep_end(request_of(exchange)->own->reader, true);
@@ -31,8 +31,8 @@ static void resume(struct srv_exchange *exchange)
 	MHD_resume_connection(request_of(exchange)->connection);
 }
 
-/* A suspended connection is not watched by the library. Only a reset counts: a client that closed its sending side may
- * well be waiting for the answer. */
+/* The library does not watch suspended connections. Only a reset counts: a client that has closed its sending side may
+ * still be waiting for the response. */
 static bool is_gone(const struct srv_exchange *exchange)
 {
 	const struct request *request = (const struct request *)(const void *)exchange;
@@ -42,11 +42,11 @@ static bool is_gone(const struct srv_exchange *exchange)
 
 static const struct srv_carrier carrier = {suspend, resume, is_gone};
 
-/* ---- what the reader of the connection has found ---- */
+/* ---- findings of the connection's reader ---- */
 
-/* With epoll, libmicrohttpd 0.9.75 overlooks an end of stream that arrives together with data: it would wait for the
- * rest of a body, or for another request, until the connection is idle for too long. What is still in its buffer (the
- * last chunk, a pipelined request) cannot be seen from here. So the connection gets a second, and is not closed. */
+/* With epoll, libmicrohttpd 0.9.75 overlooks an end of stream that arrives together with data, and waits for the rest
+ * of a body or for another request until the idle timeout. Its buffer, which may hold the last chunk or a pipelined
+ * request, is not accessible. So the connection is not closed but gets one more second. */
 static void look_for_end(struct request *request)
 {
 	if (request->ended || !srv_reader_ended(request->own->reader))
@@ -64,7 +64,7 @@ static struct srv_fault fault_of(const struct request *request)
 	return fault;
 }
 
-/* ---- the end ---- */
+/* ---- the end of a request ---- */
 
 static void end_request(struct request *request, const char *aborted)
 {
@@ -75,7 +75,7 @@ static void end_request(struct request *request, const char *aborted)
 	free(request);
 }
 
-/* A request whose end the library never reported. */
+/* Ends a request whose end the library never reported. */
 static void end_forgotten(struct connection *own)
 {
 	if (own->request)
@@ -166,18 +166,18 @@ static enum MHD_Result receive(struct request *request, const char *bytes, size_
 
 /* ---- the answer ---- */
 
-/* Called again after a resume. */
+/* Runs again after a resume. */
 static enum MHD_Result finish(struct request *request)
 {
 	look_for_end(request);
-	if (request->ended) /* time for the answer; srv_on_completed makes it short again */
+	if (request->ended) /* allow time for the response; srv_on_completed shortens it again */
 		srv_set_patience(request->connection, srv_idle_seconds(request->http));
 	const struct srv_fault fault = fault_of(request);
 	const enum srv_next next = srv_exchange_finish(&request->exchange, &fault);
-	if (next == SRV_WAIT) /* the request may be gone */
+	if (next == SRV_WAIT) /* the request may have been freed */
 		return MHD_YES;
 	srv_reader_keep_end(request->own->reader, false);
-	request->lingers |= request->exchange.closes; /* what follows a fault is not read */
+	request->lingers |= request->exchange.closes; /* the rest of a faulty request is not parsed */
 	return next == SRV_ANSWER ? srv_answer(request) : MHD_NO;
 }
 
@@ -197,7 +197,7 @@ enum MHD_Result srv_on_request(void *http, struct MHD_Connection *connection, co
 	return result;
 }
 
-/* ---- it is over ---- */
+/* ---- completion ---- */
 
 static const char *reason(enum MHD_RequestTerminationCode code)
 {
@@ -212,7 +212,7 @@ static const char *reason(enum MHD_RequestTerminationCode code)
 	return "connection failed";
 }
 
-/* The library answers some faults of HTTP by itself, in HTML. The filter leaves it hardly any. */
+/* The library itself responds to some HTTP faults, in HTML. The filter leaves hardly any of them. */
 static void note_own_answer(struct request *request)
 {
 	const union MHD_ConnectionInfo *info =
@@ -221,7 +221,7 @@ static void note_own_answer(struct request *request)
 		request->lingers = true;
 }
 
-/* The client learns that nothing more comes, and what it still sends is read. */
+/* Tells the client that nothing more follows, and reads the rest of its input. */
 static void let_linger(const struct request *request)
 {
 	const gnutls_session_t session = srv_session_of(request->own, request->connection);
@@ -230,7 +230,7 @@ static void let_linger(const struct request *request)
 	srv_linger(dup(request->own->watched.fd));
 }
 
-/* @return why the exchange ended early, or NULL */
+/* @return the reason for an early end, or NULL */
 static const char *note_end(struct request *request, enum MHD_RequestTerminationCode code)
 {
 	if (code == MHD_REQUEST_TERMINATED_COMPLETED_OK || !srv_watch_was_cut(&request->own->watched))
@@ -248,7 +248,7 @@ void srv_on_completed(void *http, struct MHD_Connection *connection, void **cont
 		return;
 	note_own_answer(request);
 	if (code == MHD_REQUEST_TERMINATED_TIMEOUT_REACHED && srv_exchange_time_out(&request->exchange) == SRV_SAY)
-		say(request); /* the library would close without a word */
+		say(request); /* the library would close without a response */
 	else if (code == MHD_REQUEST_TERMINATED_COMPLETED_OK && request->ended)
 		srv_set_patience(connection, 1);
 	if (request->lingers)

@@ -1,4 +1,4 @@
-/** The library's callbacks: those of a connection, then those of a request, which carry an exchange. */
+/** The library's callbacks: for connections, and for requests, which carry exchanges. */
 #ifndef SERVER_REQUEST_H
 #define SERVER_REQUEST_H
 

@@ -11,21 +11,21 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Everything is in this process: each round of the library finds what was sent. A handshake takes about three. */
+/* No round waits for the network: each finds everything that was sent before. A handshake takes about three. */
 enum { MOST_TURNS = 100 };
 
 static const char target[] = "/smuggled";
 static const char request[] =
 	"POST /smuggled HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab";
 
-/* A client and the library, at the ends of a pair of sockets. */
+/* A client and the library, connected by a pair of sockets. */
 struct trial {
 	bool tls;
-	int client, server; /* -1: the library has taken it over */
+	int client, server; /* -1: owned by the library */
 	struct srv_reader *reader;
 	struct MHD_Daemon *daemon;
 	struct srv_tls_client caller;
-	bool passed_by; /* the library has seen the request as it was sent */
+	bool passed_by; /* the library received the request unfiltered */
 };
 
 static enum MHD_Result on_request(void *trial, struct MHD_Connection *connection, const char *url, const char *method,
@@ -49,7 +49,7 @@ static bool start_daemon(struct trial *trial)
 	return trial->daemon;
 }
 
-/* MHD_add_connection closes its descriptor even if it fails. */
+/* MHD_add_connection closes its descriptor even on failure. */
 static bool connect_them(struct trial *trial)
 {
 	const struct sockaddr_in from = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -71,7 +71,7 @@ static bool start_client(struct trial *trial)
 	return !trial->tls || srv_tls_client_open(&trial->caller, trial->client, GNUTLS_NONBLOCK);
 }
 
-/* A failure here is not the filter's, but perhaps the certificate's: clients will meet it, too. */
+/* A failure here is unlikely to be the filter's; a bad certificate, for instance, affects clients as well. */
 static bool greet(const struct trial *trial)
 {
 	int code = GNUTLS_E_AGAIN;

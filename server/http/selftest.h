@@ -1,6 +1,6 @@
 /**
- * Whether the filter of reader.h is in its place. It depends on what the dynamic linker prefers; a program that is
- * linked differently (statically, or against a library that calls other functions) would serve without it, unnoticed.
+ * Checks that the filter of reader.h is in effect. That depends on the dynamic linker; a program that is linked
+ * differently (statically, or against a library that calls other functions) would silently run without it.
  */
 #ifndef SERVER_SELFTEST_H
 #define SERVER_SELFTEST_H
@@ -8,9 +8,9 @@
 #include <stdbool.h>
 
 /**
- * Sends a smuggled request through the HTTP library, in this process and without a port. Before any connection.
- * @param tls  through TLS as well, with the server's certificate, which has been read
- * @return false: the filter did not see it, or there was no memory; the log says so
+ * Sends a smuggled request through the HTTP library, within this process and without a port. Before any connection.
+ * @param tls  also through TLS, with the server's certificate, which must have been read
+ * @return false if the filter did not act or memory ran out; the reason is logged
  */
 bool srv_selftest(bool tls);
 

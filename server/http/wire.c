@@ -8,7 +8,7 @@ struct text {
 	size_t n;
 };
 
-enum { TLS_HANDSHAKE = 0x16 }; /* the type of a client's first record: RFC 8446, 5.1 */
+enum { TLS_HANDSHAKE = 0x16 }; /* type of a client's first record: RFC 8446, 5.1 */
 
 static const char replacement_head[] = "GET / HTTP/1.1\r\nHost: -\r\n\r\n";
 
@@ -77,7 +77,7 @@ static void let_through(struct srv_wire *wire, struct srv_wire_out *out)
 	wire->unit = wire->line = 0;
 }
 
-/* The message under way is replaced by something that the library takes for a whole one. */
+/* Replaces the message under way by one that the library considers complete. */
 static void fail(struct srv_wire *wire, enum api_code code, const char *detail, struct srv_wire_out *out)
 {
 	wire->code = code;
@@ -103,7 +103,7 @@ static bool is_version(struct text text)
 	       is_digit(text.bytes[7]);
 }
 
-/* An origin-form, "*" for OPTIONS, or an absolute URI; CONNECT has its own form. */
+/* An origin-form, "*" for OPTIONS, or an absolute URI; CONNECT has a form of its own. */
 static bool is_target(struct text method, struct text target)
 {
 	for (size_t i = 0; i < target.n; i++)
@@ -116,7 +116,7 @@ static bool is_target(struct text method, struct text target)
 	       (equals(target, "*") && equals(method, "OPTIONS")) || equals(method, "CONNECT");
 }
 
-/* What precedes the next space of a line; the space is skipped. */
+/* Splits off the word before the next space, and skips the space. */
 static struct text next_word(struct text *line)
 {
 	const char *space = memchr(line->bytes, ' ', line->n);
@@ -127,7 +127,7 @@ static struct text next_word(struct text *line)
 	return word;
 }
 
-/* The library splits a query at every '&', even if there is nothing between two. */
+/* The library splits a query at every '&', so empty arguments count as well. */
 static unsigned count_arguments(struct text target)
 {
 	const char *query = memchr(target.bytes, '?', target.n), *end = target.bytes + target.n;
@@ -172,7 +172,7 @@ static bool is_host(struct text value)
 	return true;
 }
 
-/* @return false if it is not digits; more than fit count as UINT64_MAX */
+/* Values that overflow become UINT64_MAX. @return false if a character is not a digit */
 static bool read_length(struct text value, uint64_t *length)
 {
 	*length = 0;
@@ -243,7 +243,7 @@ static bool is_cookie(struct text line)
 	return equals((struct text){line.bytes, (size_t)(colon - line.bytes)}, "Cookie");
 }
 
-/* Nothing here reads cookies, so they are left out. */
+/* Drops cookies, because nothing in this program reads them. */
 static void take_cookie(struct srv_wire *wire, struct text line, struct srv_wire_out *out)
 {
 	out->n -= line.n;
@@ -295,7 +295,7 @@ static void take_chunk_size(struct srv_wire *wire, struct text line, struct srv_
 	} else if (size > INT64_MAX) {
 		fail(wire, API_E_BODY_TOO_LONG, "The size of a chunk is beyond any limit.", out);
 	} else if (size == 0) {
-		out->n = out->ready; /* a "0" replaces it after the trailers, which are dropped */
+		out->n = out->ready; /* drops the "0"; another is written after the trailers, which are dropped as well */
 		wire->n_fields = 0;
 		wire->state = SRV_WIRE_TRAILER;
 	} else {
@@ -363,7 +363,7 @@ static void take_line(struct srv_wire *wire, struct srv_wire_out *out)
 	} else if (state == SRV_WIRE_FIELD) {
 		if (take_field(wire, line, out))
 			keep_field(wire, line, out);
-	} else if (line.n > 0) { /* empty lines before a request are skipped */
+	} else if (line.n > 0) { /* skip empty lines before a request */
 		take_request_line(wire, line, out);
 		if (wire->state != SRV_WIRE_OVER)
 			end_line(out);
@@ -423,7 +423,7 @@ static void take_byte(struct srv_wire *wire, char c, struct srv_wire_out *out)
 	}
 }
 
-/* @return how many of the n bytes belong to the body or chunk under way */
+/* @return the number of bytes that belong to the body or chunk under way */
 static size_t take_data(struct srv_wire *wire, const char *in, size_t n, struct srv_wire_out *out)
 {
 	const size_t taken = n < wire->left ? n : (size_t)wire->left;

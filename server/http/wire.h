@@ -1,7 +1,7 @@
 /**
- * Filters the bytes of HTTP/1.1 requests on their way from a client to the HTTP library, so that nothing passes that
- * two programs in a row could read differently (request smuggling). Framing and grammar are those of RFC 9112, taken
- * strictly: lines end in CR LF, there is at most one Content-Length, of digits, and chunked is the only transfer
+ * Filters the bytes of HTTP/1.1 requests on their way from a client to the HTTP library, removing everything that a
+ * proxy and the library could interpret differently (request smuggling). Framing and grammar are those of RFC 9112,
+ * taken strictly: lines end in CR LF, there is at most one Content-Length, of digits, and chunked is the only transfer
  * coding.
  *
  * A head is held back until it is complete and sound, so that the library never sees half of one. What passes is
@@ -21,43 +21,43 @@
 #include <stdint.h>
 
 enum {
-	SRV_WIRE_TARGET = 8 << 10, /* longest target; over it: 414 */
-	SRV_WIRE_HEAD = 20 << 10,  /* longest head, and trailers; over it: 431 */
-	SRV_WIRE_FIELDS = 280,     /* most header lines and arguments of a query together; over it: 431 */
-	SRV_WIRE_ARGUMENTS = 64,   /* most arguments of a query; over it: 414 */
-	SRV_WIRE_COOKIE = 8 << 10, /* longest line of cookies; over it: 431 */
-	SRV_WIRE_CHUNK_LINE = 256, /* longest line with the size of a chunk */
-	SRV_WIRE_EXTRA = 64,       /* what a replacement adds at most */
+	SRV_WIRE_TARGET = 8 << 10, /* longest target; beyond it: 414 */
+	SRV_WIRE_HEAD = 20 << 10,  /* longest head, and longest trailers; beyond it: 431 */
+	SRV_WIRE_FIELDS = 280,     /* most header lines and query arguments together; beyond it: 431 */
+	SRV_WIRE_ARGUMENTS = 64,   /* most query arguments; beyond it: 414 */
+	SRV_WIRE_COOKIE = 8 << 10, /* longest Cookie line; beyond it: 431 */
+	SRV_WIRE_CHUNK_LINE = 256, /* longest chunk-size line */
+	SRV_WIRE_EXTRA = 64,       /* most bytes that a replacement adds */
 };
 
 enum srv_wire_state {
 	SRV_WIRE_REQUEST_LINE,
 	SRV_WIRE_FIELD,
-	SRV_WIRE_BODY, /* as long as Content-Length said */
+	SRV_WIRE_BODY, /* with a Content-Length */
 	SRV_WIRE_CHUNK_SIZE,
 	SRV_WIRE_CHUNK_DATA,
-	SRV_WIRE_CHUNK_END, /* the CR LF after the data */
+	SRV_WIRE_CHUNK_END, /* expects the CR LF after the data */
 	SRV_WIRE_TRAILER,
-	SRV_WIRE_OVER, /* a fault: whatever comes is dropped */
+	SRV_WIRE_OVER, /* after a fault: all further input is dropped */
 };
 
 struct srv_wire {
 	enum srv_wire_state state;
-	uint64_t left;     /* of a body or a chunk */
-	size_t n_messages; /* whose heads have been let through or replaced */
-	size_t unit;       /* bytes of the message's part under way: head, chunk line, trailers */
-	size_t line;       /* bytes of the line under way */
+	uint64_t left;     /* bytes of the body or chunk still to come */
+	size_t n_messages; /* heads passed on or replaced so far */
+	size_t unit;       /* bytes of the current part of the message: head, chunk line or trailers */
+	size_t line;       /* bytes of the current line */
 	bool after_cr;
-	/* Of the head under way: */
+	/* State of the head under way: */
 	bool old; /* HTTP/1.0 */
 	unsigned n_fields, n_host, n_length, n_coding;
 	uint64_t length;
-	enum api_code code; /* of the fault */
-	bool replaced;      /* the head of the message with the fault */
+	enum api_code code; /* API_NO_CODE, or the fault */
+	bool replaced;      /* the fault was in the head, which was replaced */
 	const char *detail;
 };
 
-/* Where filtered bytes gather: [0, ready) may go to the library, [ready, n) are part of a head or line under way. */
+/* Collects filtered bytes: [0, ready) may go to the library, [ready, n) belong to an incomplete head or line. */
 struct srv_wire_out {
 	char *bytes;
 	size_t ready, n;
@@ -67,29 +67,29 @@ void srv_wire_open(struct srv_wire *wire);
 
 /**
  * @param in   [n] from the client, in order
- * @param out  kept between calls with what is under way; must have room for n + SRV_WIRE_EXTRA bytes after out->n
+ * @param out  keeps the incomplete part between calls; must have room for n + SRV_WIRE_EXTRA bytes after out->n
  */
 void srv_wire_filter(struct srv_wire *wire, const char *in, size_t n, struct srv_wire_out *out);
 
-/* How many bytes from here on need not be looked at: the rest of a body or chunk, if nothing is held back. */
+/* The number of coming bytes that need no filtering: the rest of a body or chunk, if nothing is held back. */
 uint64_t srv_wire_clear(const struct srv_wire *wire, const struct srv_wire_out *out);
-/* n of them, at most srv_wire_clear() - 1, have bypassed the filter. */
+/* Reports that n bytes, at most srv_wire_clear() - 1, have bypassed the filter. */
 void srv_wire_pass(struct srv_wire *wire, size_t n);
 
-/* Ends a head or chunk that is under way with a fault found elsewhere, such as slowness. Does nothing within a body of
+/* Ends a head or chunk under way with a fault found elsewhere, such as slowness. Does nothing within a body of
  * announced length, nor after a fault. out needs room for SRV_WIRE_EXTRA bytes. */
 void srv_wire_fail(struct srv_wire *wire, enum api_code code, const char *detail, struct srv_wire_out *out);
 
-/* The message that has begun and not ended, 1 for the first of the connection; 0: none. */
+/* The number of the message under way, 1 for the first of the connection; 0: none. */
 size_t srv_wire_under_way(const struct srv_wire *wire);
 
 /**
  * @param message  1 for the first of the connection
  * @param detail   set to a sentence for the client if there is a fault
- * @return what to answer this message with, after which the connection ends; API_NO_CODE if nothing is wrong with it
+ * @return the error with which this message must be answered and the connection closed; API_NO_CODE: none
  */
 enum api_code srv_wire_fault(const struct srv_wire *wire, size_t message, const char **detail);
-/* Whether the head of this message was replaced: its method, target and headers are not the client's. */
+/* Whether this message's head was replaced, so that its method, target and headers are not the client's. */
 bool srv_wire_replaced(const struct srv_wire *wire, size_t message);
 
 #endif

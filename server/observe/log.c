@@ -16,14 +16,14 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A pipe takes PIPE_BUF bytes in one piece or not at all. The longest values leave room for everything else. */
+/* A write of up to PIPE_BUF bytes to a pipe is atomic. The longest values leave room for everything else. */
 enum { MAX_LINE = PIPE_BUF, MAX_LONG = 2048, MAX_VALUE = 256, MAX_ESCAPE = 6 };
 
 static enum srv_level highest = SRV_INFO;
 static enum srv_log_format log_format = SRV_LOGFMT;
 static const char *const level_names[] = {"error", "warning", "info", "debug"};
 
-/* How to write without waiting. */
+/* Ways to write without blocking. */
 static enum { PLAIN, NON_BLOCKING, SOCKET, POLLED } way = PLAIN;
 static int log_fd = STDERR_FILENO;
 static atomic_ullong n_dropped, n_unreported;
@@ -33,11 +33,11 @@ struct line {
 	size_t n;
 };
 
-/* ---- values: a line is written for every request, and printf would take longer than everything else in it ---- */
+/* ---- values: written for every request, so without printf, which would dominate the cost of a line ---- */
 
 static void add_bytes(struct line *line, const char *bytes, size_t n)
 {
-	if (n > sizeof line->text - 2 - line->n) /* two are kept for the end. Never true: the values are capped */
+	if (n > sizeof line->text - 2 - line->n) /* two bytes are reserved for the end. Cannot happen: values are capped */
 		return;
 	memcpy(line->text + line->n, bytes, n);
 	line->n += n;
@@ -48,7 +48,7 @@ static void add_text(struct line *line, const char *text)
 	add_bytes(line, text, strlen(text));
 }
 
-/* What a name looks like before its value, and how long that is, by format. */
+/* Text before a value and its length, by format. */
 struct key {
 	const char *text[2];
 	size_t n[2];
@@ -60,7 +60,7 @@ static void add_key(struct line *line, const struct key *key)
 	add_bytes(line, key->text[log_format], key->n[log_format]);
 }
 
-/* At least n_digits, with zeros in front. */
+/* Pads with leading zeros to n_digits. */
 static void add_digits(struct line *line, unsigned long long number, int n_digits)
 {
 	char text[24], *begin = text + sizeof text;
@@ -75,7 +75,7 @@ static void add_number(struct line *line, const struct key *key, unsigned long l
 	add_digits(line, number, 1);
 }
 
-/* A value in which nothing has to be escaped. */
+/* Adds a value that needs no escaping. */
 static void add_word(struct line *line, const struct key *key, const char *word)
 {
 	if (!word)
@@ -99,8 +99,8 @@ static bool is_plain(char c)
 	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
-/* In JSON a byte that is no ASCII character becomes the code point of the same number, UTF-8 or not: that can be
- * undone. */
+/* In JSON a byte outside ASCII becomes the code point of the same number, whether or not the text is UTF-8, so that the
+ * bytes can be recovered. */
 static void add_escaped(struct line *line, char c)
 {
 	static const char digits[] = "0123456789abcdef";
@@ -113,8 +113,8 @@ static void add_escaped(struct line *line, char c)
 		add_bytes(line, (const char[]){'\\', 'x', digits[byte >> 4], digits[byte & 15]}, 4);
 }
 
-/* A client chooses these bytes: whatever could end the value or the line, or confuse a terminal, is escaped.
- * @param most  bytes of the value in the line; what is cut off leaves three dots */
+/* Escapes whatever could end the value or the line, or disturb a terminal, because clients choose these bytes.
+ * @param most  longest value in the line, in bytes; a longer one is cut off and ends in three dots */
 static void add_value(struct line *line, const struct key *key, const char *value, size_t n, size_t most)
 {
 	add_key(line, key);
@@ -142,7 +142,7 @@ static void add_string(struct line *line, const struct key *key, const char *val
 static void begin(struct line *line, enum srv_level level)
 {
 	static _Thread_local time_t second;
-	static _Thread_local char date[24]; /* of that second */
+	static _Thread_local char date[24]; /* text of `second` */
 	struct timespec now;
 	struct tm utc;
 	const bool json = log_format == SRV_JSON;
@@ -163,7 +163,7 @@ static void begin(struct line *line, enum srv_level level)
 
 /* ---- writing ---- */
 
-/* For pipes that this process cannot open again. What poll says holds only for one thread at a time. */
+/* For pipes that this process cannot reopen. poll's result holds only while no other thread writes. */
 static ssize_t write_polled(const struct line *line)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -216,8 +216,8 @@ static void end(struct line *line)
 	atomic_fetch_add(&n_unreported, 1);
 }
 
-/* A descriptor's non-blocking mode is shared by everything that has the descriptor, other programs included. So a pipe
- * or a terminal is opened once more; in a container it may belong to another user, and then poll has to do. */
+/* Non-blocking mode applies to the open file description, which other programs may share. A pipe or a terminal is
+ * therefore opened anew; in a container it may belong to another user, and then poll must do. */
 static void choose_way(void)
 {
 	struct stat status;

@@ -1,9 +1,10 @@
 /**
- * The log on standard error: one line per event, written in one piece, as logfmt or JSON. Never payloads, never
- * queries, never tokens. Whatever bytes a client sends, a line stays one line, and JSON stays JSON.
+ * The log on standard error: one line per event, written in one piece, as logfmt or JSON. It never contains payloads,
+ * queries or tokens. Whatever bytes a client sends, a line stays one line, and JSON stays valid.
  *
- * Safe from any thread, and no thread ever waits for a reader: where a line cannot be written at once (a full pipe, a
- * stopped terminal, a full disk, no reader) it is dropped and counted, and the next line that can be written says so.
+ * Safe from any thread, and no thread ever waits for a reader: a line that cannot be written at once (a full pipe, a
+ * stopped terminal, a full disk, no reader) is dropped and counted, and the next line that can be written reports the
+ * count.
  */
 #ifndef SERVER_LOG_H
 #define SERVER_LOG_H
@@ -17,31 +18,30 @@ enum srv_log_format { SRV_LOGFMT, SRV_JSON };
 
 struct srv_trace;
 
-/* What one line of the access log says; all is borrowed. Strings that are NULL are left out, except the first three,
- * which become -. */
+/* Contents of an access-log line; all is borrowed. NULL strings are omitted, except the first three, which become -. */
 struct srv_access {
-	const char *request_id, *method, *target; /* of the target, only what precedes the query is written */
-	const char *route;      /* as in the metrics; this, client, rejected and aborted are never a client's words */
-	const char *client;     /* the address of the other end of the connection */
-	int status;             /* 0: no answer was sent */
+	const char *request_id, *method, *target; /* target: written without its query */
+	const char *route;      /* label of the metrics; like client, rejected and aborted never chosen by a client */
+	const char *client;     /* address of the peer */
+	int status;             /* 0: no response was sent */
 	size_t bytes_in;        /* of the body */
 	size_t bytes_out;       /* of the body */
-	long long microseconds; /* from the first line of the request to the last byte of the answer */
-	long long waited_microseconds;     /* of these, in the queue; -1: was not in it */
-	const struct api_measure *measure; /* NULL, or of an evaluation */
+	long long microseconds; /* from the first line of the request to the last byte of the response */
+	long long waited_microseconds;     /* of these in the queue; -1: never queued */
+	const struct api_measure *measure; /* NULL without an evaluation */
 	const struct srv_trace *trace;     /* NULL: none */
-	const char *token;                 /* the name of the token that was presented */
-	const char *rejected;              /* why the request was rejected */
-	const char *aborted;               /* why the exchange ended early */
+	const char *token;                 /* name of the token that the request carried */
+	const char *rejected;              /* reason of a rejection */
+	const char *aborted;               /* reason for an early end */
 };
 
-/* Call once, before other threads start; until then: SRV_INFO, logfmt. Lines above the level are dropped. */
+/* Call once, before other threads start; the defaults are SRV_INFO and logfmt. Lines above the level are dropped. */
 void srv_log_start(enum srv_level level, enum srv_log_format format);
 void srv_log(enum srv_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* 5xx at level error, everything else at level info. */
+/* Logs 5xx at level error, everything else at level info. */
 void srv_log_access(const struct srv_access *access);
 
-/* Lines that could not be written so far. */
+/* Number of lines dropped so far. */
 unsigned long long srv_log_dropped(void);
 
 #endif

@@ -17,12 +17,12 @@ static const char *const rejections[SRV_N_REJECTIONS] = {
 };
 static const char *const phases[API_N_PHASES] = {"decode", "prepare", "evaluate", "encode"};
 
-/* 0: no answer; the last one is for all others. */
+/* 0: no response; the last entry covers all other statuses. */
 static const int statuses[] = {200, 201, 204, 304, 400, 401, 403, 404, 405, 406, 408, 411, 412, 413,
                                414, 415, 417, 421, 422, 429, 431, 500, 501, 503, 505, 0,   -1};
 enum { N_STATUSES = sizeof statuses / sizeof statuses[0] };
 
-/* Upper ends of the buckets; one more bucket takes the rest. */
+/* Upper bounds of the buckets; one more bucket covers the rest. */
 static const struct {
 	int64_t nanoseconds;
 	const char *seconds;
@@ -40,9 +40,9 @@ struct histogram {
 	atomic_uint_fast64_t nanoseconds;
 };
 
-enum { MOST_ROUTES = API_MAX_ROUTES + 1 }; /* the one after those of the table is "other" */
+enum { MOST_ROUTES = API_MAX_ROUTES + 1 }; /* the one after the table's rows is "other" */
 
-/* What threads add to. A few may share one. */
+/* One set of counters to which threads add; a few threads may share it. */
 enum { N_SHARDS = 64 };
 struct shard {
 	_Alignas(64) atomic_uint_fast64_t requests[MOST_ROUTES][N_STATUSES];
@@ -145,7 +145,7 @@ void srv_metrics_add(const struct srv_outcome *outcome)
 
 const char srv_metrics_type[] = "text/plain; version=0.0.4; charset=utf-8";
 
-/* The sum over all shards of the counter at this offset. */
+/* Sums the counter at this offset over all shards. */
 static uint64_t sum_at(size_t offset)
 {
 	uint64_t sum = 0;
@@ -176,7 +176,7 @@ static void print_real(FILE *out, const char *name, const char *type, const char
 	fprintf(out, "%s %.3f\n", name, value);
 }
 
-/* The series that alerts look at are there from the start: a series that begins with one has not increased. */
+/* Series used by alerts exist from the start, because Prometheus sees no increase in a series that begins at one. */
 static bool is_expected(int route, int status)
 {
 	return route < api_routes.n && (status == 200 || status == 500 || status == 503);
@@ -197,7 +197,8 @@ static void print_requests(FILE *out)
 	}
 }
 
-/* label: "" or 'name="value"'. The count is that of the last bucket, so that they agree whatever is added meanwhile. */
+/* label: "" or 'name="value"'. The count is computed from the buckets, so that both agree despite concurrent
+ * additions. */
 static void print_histogram(FILE *out, const char *name, const char *label, const struct histogram *histogram)
 {
 	const char *comma = *label ? "," : "", *open = *label ? "{" : "", *close = *label ? "}" : "";

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* /proc/stat may be long; the line comes after those of the CPUs. */
+/* The line follows those of all CPUs, so the whole file may have to be read. */
 static double boot_seconds(void)
 {
 	FILE *file = fopen("/proc/stat", "re");
@@ -21,7 +21,7 @@ static double boot_seconds(void)
 	return seconds;
 }
 
-/* proc(5): the second field is the program's name in parentheses, which may contain anything. */
+/* The second field, the program's name in parentheses, may contain anything, so parsing starts after the last ")". */
 static void read_stat(struct srv_process *process)
 {
 	char text[2048];
@@ -52,7 +52,7 @@ static uint64_t count_open_files(void)
 	for (const struct dirent *entry; (entry = readdir(directory));)
 		n += entry->d_name[0] != '.';
 	closedir(directory);
-	return n - 1; /* the directory itself */
+	return n - 1; /* excludes the directory itself */
 }
 
 void srv_process_read(struct srv_process *process)

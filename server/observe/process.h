@@ -1,12 +1,12 @@
-/** What the system says about this process, in /proc. */
+/** Resource usage of this process, from /proc. */
 #ifndef SERVER_PROCESS_H
 #define SERVER_PROCESS_H
 
 #include <stdint.h>
 
-/* What cannot be read is 0. */
+/* Values that cannot be read are 0. */
 struct srv_process {
-	double start_seconds; /* since 1970 */
+	double start_seconds; /* Unix time */
 	double cpu_seconds;   /* of all threads, in user and system mode */
 	uint64_t resident_bytes, virtual_bytes;
 	uint64_t n_threads;

@@ -24,7 +24,7 @@ static bool is_id(const char *text, int n)
 	return is_hex(text, n) && (int)strspn(text, "0") < n;
 }
 
-/* A later version may say more after a dash; there is no version ff. */
+/* A later version may append fields after a dash; version ff is invalid. */
 static bool ends_well(const char *value)
 {
 	if (strncmp(value, "00", 2) == 0)

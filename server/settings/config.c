@@ -10,7 +10,7 @@ static bool is_space(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* Removes spaces at both ends, in place. */
+/* Removes leading and trailing spaces, in place. */
 static char *trim(char *text)
 {
 	char *end = text + strlen(text);

@@ -7,15 +7,15 @@
 
 #include <stdbool.h>
 
-/* The inner loops by name; with "best" the core chooses. */
+/* Names of the inner loops; "best" leaves the choice to the core. */
 #define SRV_KERNELS "best, avx512, avx2, baseline, scalar"
 
 enum srv_command { SRV_SERVE, SRV_CHECK, SRV_HEALTH };
 
 struct srv_options {
-	const char *host;      /* like all texts borrowed from argv, the environment or config_text */
-	bool port_is_given;    /* and not the default */
-	long long port;        /* 0: a free one; -1: none */
+	const char *host;      /* like all strings borrowed from argv, the environment or config_text */
+	bool port_is_given;    /* set explicitly, rather than by default */
+	long long port;        /* 0: any free port; -1: none */
 	const char *unix_path; /* NULL: none */
 	long long unix_mode;
 	long long threads;
@@ -45,35 +45,35 @@ struct srv_options {
 	long long log_level;  /* enum srv_level */
 	long long log_format; /* enum srv_log_format */
 	struct srv_gate_settings gate;
-	const char *config;       /* the file that options were read from; NULL: none */
+	const char *config;       /* file from which options were read; NULL: none */
 	char *config_text;        /* private */
-	enum srv_command command; /* check and health take all of the above as well */
-	/* Of `frictiond check`: */
+	enum srv_command command; /* check and health accept all of the above as well */
+	/* For `frictiond check`: */
 	bool json;        /* --json */
 	bool derivatives; /* --derivatives */
-	const char *file; /* the request's; "-" is standard input */
-	/* Of `frictiond health`: */
+	const char *file; /* path of the request; "-" is standard input */
+	/* For `frictiond health`: */
 	bool ready; /* --ready */
 	long long timeout_seconds;
 };
 
 /* Exit codes. */
 enum srv_exit_code {
-	SRV_CODE_OK = 0,     /* stopped by a signal, or printed what was requested */
-	SRV_CODE_FAILED = 1, /* could not run; check: does not agree; health: not healthy, or an option is wrong */
-	SRV_CODE_BAD = 2,    /* an option is wrong, wherever it was given; check: could not be checked */
+	SRV_CODE_OK = 0,     /* stopped by a signal, or printed the requested text */
+	SRV_CODE_FAILED = 1, /* failed to run; check: derivatives disagree; health: not healthy, or an option is invalid */
+	SRV_CODE_BAD = 2,    /* an option is invalid, whatever its source; check: the comparison was not possible */
 };
 
-/* The texts are no longer valid. */
+/* Frees config_text, which invalidates the strings. */
 void srv_options_free(struct srv_options *options);
 
-/* What the options promise to clients; without kernels, pool and description. */
+/* The settings that clients can see; without kernels, pool and description. */
 struct api_service srv_service(const struct srv_options *options);
 
-/* Threads of the HTTP library: beside TLS, connections over Unix-domain sockets have as many again. */
+/* Threads of the HTTP library. Unix-domain sockets beside TLS need as many again. */
 long long srv_library_threads(const struct srv_options *options);
 
-/* The word given for --kernels. */
+/* The word of --kernels. */
 const char *srv_kernels_name(const struct srv_options *options);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what can be asked on the command line ---- */
+/* ---- flags that print ---- */
 
 static void print_option(const struct srv_option *option, FILE *out)
 {
@@ -139,7 +139,7 @@ static void print_source(int i, const struct srv_options *options, const struct 
 	}
 }
 
-/* A file cannot name another one, so that its own name is printed as a comment, as are options without a value. */
+/* A file may not name another file, so --config is printed as a comment, as are options without a value. */
 void srv_print_config(const struct srv_options *options, const struct srv_sources *sources, FILE *out)
 {
 	fputs("# The options of frictiond " FRIC_VERSION " that are in effect, and where they come from.\n", out);

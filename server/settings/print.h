@@ -1,4 +1,4 @@
-/** What can be printed of options: help, the page of the docs, the options in effect. */
+/** Prints options: --help, the generated page of the docs, the options in effect. */
 #ifndef SERVER_PRINT_H
 #define SERVER_PRINT_H
 
@@ -6,12 +6,12 @@
 
 #include <stdio.h>
 
-/* --help, --version and the like. @return false if the argument is none of these */
+/* Handles --help, --version and the like. @return false if the argument is none of these */
 bool srv_answer_question(const char *argument, enum srv_command command, FILE *out);
 
-/* As a file for --config. */
+/* Prints the options in effect as a file for --config. */
 void srv_print_config(const struct srv_options *options, const struct srv_sources *sources, FILE *out);
-/* @return false when there is not enough memory; err says so */
+/* @return false if memory runs out, which is reported on err */
 bool srv_print_openapi(const struct srv_options *options, FILE *out, FILE *err);
 
 #endif

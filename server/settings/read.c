@@ -24,14 +24,14 @@ static enum srv_start refuse_value(const struct srv_option *option, const char *
 	char range[SRV_OPTION_RANGE];
 	srv_option_range(option, range);
 	fprintf(err, "frictiond: %s: '%s' is not %s%s", source, text, expected[option->kind], range);
-	/* A Kubernetes service named frictiond puts FRICTIOND_PORT=tcp://... into every pod of its namespace. */
+	/* A Kubernetes service named frictiond sets FRICTIOND_PORT=tcp://... in every pod of its namespace. */
 	if (strncmp(text, "tcp://", 6) == 0)
 		fprintf(err, " (set by Kubernetes service links? give --%s, or enableServiceLinks: false)", option->name);
 	fputc('\n', err);
 	return SRV_EXIT_BAD;
 }
 
-/* The option that `argument` ("--name" or "--name=value") names. */
+/* Finds the option that `argument` ("--name" or "--name=value") names. @return -1: none */
 static int find_flag(const char *argument)
 {
 	return strncmp(argument, "--", 2) == 0 ? srv_option_find(argument + 2, strcspn(argument + 2, "=")) : -1;
@@ -51,7 +51,7 @@ static enum srv_start refuse_argument(const char *argument, FILE *err)
 	return SRV_EXIT_BAD;
 }
 
-/* next: the argument after it, NULL at the end; *used: whether that was the value */
+/* next: the following argument, NULL at the end; *used: whether it was the value */
 static enum srv_start read_flag(const struct srv_option *option, const char *argument, const char *next, bool *used,
                                 struct srv_options *options, FILE *err)
 {
@@ -67,7 +67,7 @@ static enum srv_start read_flag(const struct srv_option *option, const char *arg
 	return srv_option_set(option, value, options) ? SRV_START : refuse_value(option, source, value, err);
 }
 
-/* What only check or health take. */
+/* Arguments of check and health only. */
 static bool read_operand(const char *argument, struct srv_options *options)
 {
 	if (options->command == SRV_HEALTH && strcmp(argument, "--ready") == 0)
@@ -145,7 +145,7 @@ static enum srv_start refuse_line(const char *path, const struct srv_config *con
 	return SRV_EXIT_BAD;
 }
 
-/* What a flag or a variable has set already is read as well, but only for its faults. */
+/* An option already set by a flag or a variable is parsed into a scratch copy, only to report its faults. */
 static enum srv_start read_line(const struct srv_config *config, struct srv_options *options,
                                 struct srv_sources *sources, FILE *err)
 {
@@ -191,7 +191,7 @@ static enum srv_start read_file(struct srv_options *options, struct srv_sources 
 	return fault ? refuse_line(options->config, &config, fault, err) : SRV_START;
 }
 
-/* ---- all of it ---- */
+/* ---- precedence ---- */
 
 static enum srv_start read_all(int argc, char *const *argv, struct srv_options *options, struct srv_sources *sources,
                                FILE *out, FILE *err)
@@ -214,7 +214,7 @@ enum srv_start srv_options_read(int argc, char *const *argv, struct srv_options 
 {
 	struct srv_sources sources = {0};
 	memset(options, 0, sizeof *options);
-	options->pool_bytes = -1; /* 0 is a value */
+	options->pool_bytes = -1; /* because 0 is a valid value */
 	options->command = argc < 2 ? SRV_SERVE : command_of(argv[1]);
 	srv_option_set(&srv_patience, srv_patience.fallback, options);
 	for (int i = 0; i < srv_n_options; i++)

@@ -1,4 +1,4 @@
-/** Reads options: flags, the environment, a file, by the names of one table. */
+/** Reads options from flags, the environment and a file, by the names of one table. */
 #ifndef SERVER_READ_H
 #define SERVER_READ_H
 
@@ -7,17 +7,17 @@
 #include <stdio.h>
 
 enum srv_start {
-	SRV_START,    /* options are complete: nothing is left at "automatic" */
+	SRV_START,    /* options are complete; none is left at "automatic" */
 	SRV_EXIT_OK,  /* --help or the like was printed */
-	SRV_EXIT_BAD, /* a line on err names the culprit */
+	SRV_EXIT_BAD, /* a line on err names the fault */
 };
 
 /**
- * Flags take precedence over the environment, that over the file, and that over the defaults. A variable whose flag is
- * given is not read; an empty one counts as absent. The whole file is checked.
- * @param options  to be freed after SRV_START
- * @param out  where --help, --version, --print-config, --print-openapi and --print-options-markdown print
- * @param err  where the fault is named
+ * Flags take precedence over the environment, the environment over the file, and the file over the defaults. A variable
+ * whose flag is given is not read; an empty one counts as absent. The file is always checked whole.
+ * @param options  must be freed after SRV_START
+ * @param out  receives the output of --help, --version, --print-config, --print-openapi and --print-options-markdown
+ * @param err  receives the fault
  */
 enum srv_start srv_options_read(int argc, char *const *argv, struct srv_options *options, FILE *out, FILE *err);
 

@@ -13,7 +13,8 @@ static long long larger(long long a, long long b)
 	return a > b ? a : b;
 }
 
-/* Three quarters of what the connections leave, which counts as at least half of all. The rest is for warm memory. */
+/* Three quarters of the memory left by the connections, which is taken to be at least half of all. The rest is for warm
+ * memory. */
 static long long automatic_memory(long long connections)
 {
 	const long long available = srv_available_memory();
@@ -37,7 +38,7 @@ static void settle_bytes(struct srv_options *options)
 		options->queue_bytes = larger(options->max_frame_bytes, 4 * options->max_json_bytes);
 }
 
-/* With tokens one caller gets no more than half. */
+/* With tokens, a caller gets at most half. */
 static long long automatic_share(const struct srv_options *options, long long whole)
 {
 	return larger(options->gate.tokens ? whole / 2 : whole, 1);

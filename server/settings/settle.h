@@ -1,4 +1,4 @@
-/** Automatic defaults, and what has to fit together. */
+/** Sets automatic defaults and checks that options are consistent. */
 #ifndef SERVER_SETTLE_H
 #define SERVER_SETTLE_H
 
@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-/* To be called when everything that was given has been read. @return false with the culprit named on err */
+/* Call after all sources have been read. @return false after a fault, which is reported on err */
 bool srv_options_settle(struct srv_options *options, FILE *err);
 
 #endif

@@ -124,7 +124,7 @@ const char **srv_option_text(const struct srv_option *option, struct srv_options
 	return (const char **)(void *)((char *)options + option->offset);
 }
 
-/* Digits alone, or for bytes with a suffix K, M or G (binary). -1 if it is not that, or too large. */
+/* Accepts digits, and for bytes a suffix K, M or G (binary). @return -1 if malformed or too large */
 static long long read_number(const char *text, bool bytes)
 {
 	long long value = 0, unit = 1;
@@ -178,7 +178,7 @@ const char *srv_option_default(const struct srv_option *option)
 	return option->fallback ? option->fallback : option->words;
 }
 
-/* As chmod takes it. -1 if it is not that. */
+/* Accepts an octal mode, as chmod does. @return -1 if malformed */
 static long long read_mode(const char *text)
 {
 	const size_t n = strspn(text, "01234567");
@@ -203,7 +203,7 @@ static bool set_word(const char *words, const char *text, long long *position)
 	return false;
 }
 
-/* What a line of a file can hold as well. */
+/* Accepts only text that a line of a file can hold as well. */
 static bool is_text(const char *text)
 {
 	for (const char *c = text; *c; c++)

@@ -15,24 +15,25 @@ struct srv_admission {
 	pthread_cond_t changed;
 	pthread_t worker;
 	size_t max_requests;
-	size_t n_places;               /* reserved or waiting; a job under computation has left its place */
+	size_t n_places;               /* reserved or waiting; a running job no longer counts */
 	struct api_budget bodies;      /* of large requests */
 	struct api_budget *budget;     /* of all requests */
 	struct srv_job *first, **last; /* waiting, in order of arrival */
 	struct srv_job *running;
 	bool stopping;
-	pthread_mutex_t in_place_lock; /* of the next two; apart from the queue's: every small request takes it */
+	/* Protects the next four members; separate from `lock`, because every small request takes it. */
+	pthread_mutex_t in_place_lock;
 	struct srv_job *in_place;
-	size_t n_begun, n_seen; /* in place: so far, and when the watcher last looked */
-	bool dozes;             /* the watcher waits until something begins */
+	size_t n_begun, n_seen; /* jobs in place: total so far, and the total at the watcher's last look */
+	bool dozes;             /* the watcher sleeps until a job begins */
 	pthread_t watcher;
-	pthread_cond_t watched; /* signalled when there is something to look at, or the worker has ended */
+	pthread_cond_t watched; /* signalled when there is work for the watcher, or the worker has ended */
 	bool closed;            /* the worker has ended */
 };
 
 enum { WATCH_MS = 100 };
 
-/* The next job, with the lock held; NULL when stopping and nobody can submit any more. */
+/* Takes the next job, with the lock held. @return NULL when stopping and no job can be submitted any more */
 static struct srv_job *take(struct srv_admission *admission)
 {
 	while (!admission->first && !(admission->stopping && admission->n_places == 0))
@@ -47,12 +48,13 @@ static struct srv_job *take(struct srv_admission *admission)
 	return job;
 }
 
-/* Before the first parallel region: the team's threads inherit it from the one that starts them. A large request then
- * takes what is left over. Low priority alone is not enough: Linux lets a running thread finish its slice of some
- * milliseconds before it turns to one that wakes up, hence short slices (honoured since 6.12, ignored before). */
+/* Lowers the priority before the first parallel region, because the team's threads inherit it from the one that starts
+ * them, so that large requests leave the CPUs to small ones. Low priority alone is not enough: Linux lets a running
+ * thread finish its slice of some milliseconds before it switches to one that wakes up, hence short slices (honoured
+ * since 6.12, ignored before). */
 static void give_way(void)
 {
-	const struct { /* of linux/sched/types.h, which clashes with sched.h */
+	const struct { /* from linux/sched/types.h, which conflicts with sched.h */
 		uint32_t size, policy;
 		uint64_t flags;
 		int32_t nice;
@@ -60,10 +62,10 @@ static void give_way(void)
 		uint64_t slice_ns, deadline, period;
 	} attributes = {.size = sizeof attributes, .policy = SCHED_OTHER, .nice = SRV_WORKER_NICENESS, .slice_ns = 100000};
 	if (syscall(SYS_sched_setattr, 0, &attributes, 0) != 0)
-		setpriority(PRIO_PROCESS, 0, SRV_WORKER_NICENESS); /* on Linux 0 is the calling thread */
+		setpriority(PRIO_PROCESS, 0, SRV_WORKER_NICENESS); /* on Linux 0 means the calling thread */
 }
 
-/* finish() may free the job, so `running` must not name it any more by then: srv_admission_stop looks through it. */
+/* finish() may free the job, so `running`, which srv_admission_stop follows, is cleared first. */
 static void *work(void *argument)
 {
 	struct srv_admission *admission = argument;
@@ -85,7 +87,7 @@ static void *work(void *argument)
 	return NULL;
 }
 
-/* Unlinks the jobs that are abandoned. */
+/* Unlinks abandoned jobs and returns them as a list. */
 static struct srv_job *take_abandoned(struct srv_admission *admission)
 {
 	struct srv_job *taken = NULL;
@@ -122,7 +124,7 @@ static void look_around(struct srv_admission *admission)
 	struct srv_job *jobs = take_abandoned(admission);
 	if (!jobs)
 		return;
-	pthread_cond_signal(&admission->changed); /* a worker that is about to stop waits for the last place */
+	pthread_cond_signal(&admission->changed); /* a stopping worker waits until every place is free */
 	pthread_mutex_unlock(&admission->lock);
 	finish_all(jobs);
 	pthread_mutex_lock(&admission->lock);
@@ -137,8 +139,8 @@ static void look_in_place(struct srv_admission *admission, bool stops)
 	pthread_mutex_unlock(&admission->in_place_lock);
 }
 
-/* Whether nothing has been computed in place since the last look. If so, whatever begins next wakes the watcher: not
- * every small request has to. */
+/* Whether no job has run in place since the last look. Only then must the next one wake the watcher, so that most small
+ * requests need not. */
 static bool may_doze(struct srv_admission *admission)
 {
 	pthread_mutex_lock(&admission->in_place_lock);
@@ -149,7 +151,7 @@ static bool may_doze(struct srv_admission *admission)
 	return quiet;
 }
 
-/* Waits for a moment, or until there is something to look at. */
+/* Waits WATCH_MS, or until there is work. */
 static void rest(struct srv_admission *admission)
 {
 	if (!admission->running && !admission->first && may_doze(admission)) {

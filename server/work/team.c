@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Threads that are started only to be counted. */
+/* A thread that is started only to find out whether it can be. */
 struct trial {
 	pthread_mutex_t *barrier;
 	pthread_t thread;
@@ -27,8 +27,8 @@ static void *stand(void *argument)
 	return NULL;
 }
 
-/* A thread that was joined counts against limits until the kernel is done with it, a little later: then its id is gone.
- * A debugger may keep it for longer, so this does not wait for ever. */
+/* A joined thread counts against limits until the kernel has released it, shortly afterwards, when its id disappears. A
+ * debugger may delay that, so the wait is bounded. */
 static void await_release(pid_t id)
 {
 	const struct timespec moment = {.tv_nsec = 100000};
@@ -36,7 +36,7 @@ static void await_release(pid_t id)
 		nanosleep(&moment, NULL);
 }
 
-/* All at the same time, as the team will be. */
+/* Starts all threads together, as the team will run. @return the number started */
 static int start_trials(struct trial *trials, int n, pthread_mutex_t *barrier)
 {
 	for (int i = 0; i < n; i++) {
@@ -55,7 +55,7 @@ static void end_trials(struct trial *trials, int n)
 		await_release(trials[i].id);
 }
 
-/* How many of n threads can be started. */
+/* Counts how many of n threads can be started. @return -1 if memory runs out */
 static int count_available(int n)
 {
 	pthread_mutex_t barrier = PTHREAD_MUTEX_INITIALIZER;
@@ -71,7 +71,7 @@ static int count_available(int n)
 	return started;
 }
 
-/* OMP_DYNAMIC would let the size change with the machine's load, OMP_THREAD_LIMIT makes it less than was asked for. */
+/* OMP_DYNAMIC would let the size vary with the machine's load; OMP_THREAD_LIMIT may make it smaller than requested. */
 static int open_region(int n_threads)
 {
 	int size = 1;
@@ -92,9 +92,9 @@ int srv_team_start(int wanted, int spare)
 
 /* ---- the team of an admission's worker ---- */
 
-/* The worker's first job, since the team belongs to the thread that opens regions. */
+/* Runs as the worker's first job, because a team belongs to the thread that opens regions. */
 struct start {
-	struct srv_job job; /* first */
+	struct srv_job job; /* must stay first: converted to and from srv_job */
 	int wanted, spare, size;
 	sem_t done;
 };

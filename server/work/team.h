@@ -1,8 +1,7 @@
 /**
- * Starts the threads of large evaluations before the first of these. libgomp starts the threads that a region lacks
- * when it is opened, and ends the process if one cannot be started. It keeps them for the thread that opened the region
- * as long as every region of that thread has the same size, or one thread, for which no region is opened
- * (core/base/parallel.h).
+ * Starts the threads of large evaluations before the first evaluation. libgomp starts missing threads when a region is
+ * opened, and ends the process if that fails. It keeps them for the thread that opened the region as long as every
+ * region of that thread has the same size, or is a single thread, for which no region is opened (core/base/parallel.h).
  */
 #ifndef SERVER_TEAM_H
 #define SERVER_TEAM_H
@@ -10,13 +9,13 @@
 #include "server/work/admission.h"
 
 /**
- * Starts the team of the calling thread: as many as are wanted or, where a limit forbids that, as can be had.
- * @param wanted  threads, the calling one among them; >= 1
- * @param spare   how many more must be left to be started
- * @return threads of the team, >= 1; 0: not even the spare ones can be started, or there is no memory
+ * Starts the team of the calling thread: as many threads as wanted, or as many as a limit permits.
+ * @param wanted  threads, including the calling one; >= 1
+ * @param spare   number of further threads that must still be possible
+ * @return threads of the team, >= 1; 0: not even the spare ones can be started, or memory runs out
  */
 int srv_team_start(int wanted, int spare);
-/* The same for the worker of an admission that has no job yet. */
+/* As srv_team_start, for the worker of an admission that has no job yet. */
 int srv_team_start_for(struct srv_admission *admission, int wanted, int spare);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_KEPT_BYTES = 8 << 20 }; /* by malloc */
+enum { MOST_KEPT_BYTES = 8 << 20 }; /* free memory that malloc may retain */
 
 struct srv_trimmer {
 	pthread_mutex_t lock;
@@ -20,7 +20,7 @@ struct srv_trimmer {
 	bool stopping;
 };
 
-/* False when it is time to stop. */
+/* Waits a second. @return false when it is time to stop */
 static bool pass_second(struct srv_trimmer *trimmer)
 {
 	const struct timespec end = srv_clock_after(1000);
@@ -40,12 +40,13 @@ static size_t trim_pools(const struct srv_trimmer *trimmer)
 	return bytes;
 }
 
-/* Requests that used large blocks have used small ones as well, and malloc keeps those; many small requests at the same
- * time leave as much. malloc does not tell how much of what is free it has returned before. */
+/* Returning blocks of a pool suggests that malloc has idle memory as well, since large requests also allocate small
+ * blocks. Many concurrent small requests leave as much, so malloc is checked once per idle time. mallinfo2 does not
+ * tell how much of the free memory has already been returned. */
 static void *trim(void *argument)
 {
 	struct srv_trimmer *trimmer = argument;
-	long long ms = 0; /* since malloc was looked at */
+	long long ms = 0; /* since the last check of malloc */
 	while (pass_second(trimmer)) {
 		ms += 1000;
 		if (trimmer->sets)

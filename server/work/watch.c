@@ -12,12 +12,12 @@ struct srv_watch {
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t news;
-	struct srv_watched ring; /* all that are watched */
+	struct srv_watched ring; /* head of the list of watched connections */
 	bool stopping;
 };
 
-/* The owner of the descriptor closes it; the option turns that into a reset, so that the system keeps nothing for a
- * client that does not read. */
+/* shutdown leaves closing to the descriptor's owner. SO_LINGER turns that close into a reset, so that the system
+ * retains no data for a client that does not read. */
 static void cut(struct srv_watched *watched)
 {
 	const struct linger at_once = {.l_onoff = 1, .l_linger = 0};
