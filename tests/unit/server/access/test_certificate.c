@@ -55,7 +55,7 @@ static void write_key(const char *name, gnutls_x509_privkey_t key)
 	write_datum(encrypted, text);
 }
 
-/* A self-signed certificate, valid from `from` to `to`, seconds from now: NAME.crt and NAME.key. */
+/* Writes a self-signed certificate and its key, NAME.crt and NAME.key. `from` and `to` are in seconds from now. */
 static void make(const char *name, gnutls_pk_algorithm_t algorithm, unsigned bits, long from, long to)
 {
 	gnutls_x509_privkey_t key;
@@ -109,7 +109,7 @@ static void test_pairs(void **state)
 	chmod(path_of("a.key"), 0600);
 }
 
-/* As many certificates as a chain may have, and one more. */
+/* A chain of the maximum length, and one certificate more. */
 static void test_long_chains(void **state)
 {
 	(void)state;
@@ -166,7 +166,7 @@ static void forget(struct copy *copy)
 	gnutls_privkey_deinit(copy->key);
 }
 
-/* A copy stays valid when the certificate is replaced, and a refused file replaces nothing. */
+/* A session's copy outlives the certificate's replacement, and a refused file replaces nothing. */
 static void test_copies(void **state)
 {
 	(void)state;

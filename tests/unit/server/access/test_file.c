@@ -1,4 +1,4 @@
-/* Files that options name: what is read of them, who else may, and that none stays open. */
+/* Reading the files that options name: contents, permissions, no descriptors left open. */
 #include "server/access/file.h"
 
 #include <fcntl.h>

@@ -15,7 +15,7 @@
 static char path[] = "/tmp/gate-XXXXXX";
 
 static const char *listens = "127.0.0.1"; /* the address of the service */
-static const struct srv_peer *peer;       /* where requests come from; NULL: not known */
+static const struct srv_peer *peer;       /* address of the client; NULL: unknown */
 
 struct visit {
 	struct srv_gate_settings settings;
@@ -46,7 +46,7 @@ static struct visit visit_with(const struct srv_gate_settings *settings, bool on
 	return visit;
 }
 
-/* Names and values of headers in turn, ended by NULL. */
+/* The variable arguments are names and values of headers in turn, ended by NULL. */
 static struct visit visit(const char *tokens, const char *origins, const char *method, const char *target, ...)
 {
 	const struct srv_gate_settings settings = {.tokens = tokens, .allow_origin = origins};
@@ -57,7 +57,7 @@ static struct visit visit(const char *tokens, const char *origins, const char *m
 	return visit;
 }
 
-/* The same without tokens on loopback, or where `settings` say. */
+/* As visit, without tokens and on loopback unless `settings` say otherwise. */
 static struct visit local(const struct srv_gate_settings *settings, const char *method, const char *target, ...)
 {
 	const struct srv_gate_settings none = {0};
@@ -158,7 +158,7 @@ static void test_pages(void **state)
 	allows(visit(NULL, list, "GET", "/", "Origin", a, "Origin", "https://evil.example", NULL), "", "Origin");
 	allows(visit(NULL, "*", "GET", "/", "Origin", a, NULL), "*", "");
 	allows(visit(NULL, "*", "GET", "/", NULL), "", "");
-	allows(visit(path, list, "GET", "/v1/info", "Origin", a, NULL), a, "Origin"); /* a page may read the 401 */
+	allows(visit(path, list, "GET", "/v1/info", "Origin", a, NULL), a, "Origin"); /* the page may read the 401 */
 	status_is(visit(NULL, list, "GET", "/", "Origin", a, NULL), 0, "");
 	status_is(visit(NULL, list, "GET", "/", "Origin", "https://evil.example", NULL), 403, "");
 	status_is(visit(NULL, list, "GET", "/", "Origin", a, "Origin", "https://evil.example", NULL), 403, "");
@@ -224,7 +224,7 @@ static void test_hosts_on_loopback(void **state)
 		for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
 			status_is(local(NULL, "GET", targets[t], "host", others[i], NULL), 421, "");
 	}
-	status_is(local(NULL, "GET", "/", NULL), 0, ""); /* HTTP/1.0 */
+	status_is(local(NULL, "GET", "/", NULL), 0, ""); /* HTTP/1.0 may omit Host */
 	struct visit refused = local(NULL, "POST", "/v1/evaluate", "Host", "evil.example:8080", NULL);
 	assert_string_equal(refused.text, "\"evil.example:8080\" is not a name that this service answers to: localhost, "
 	                                  "127.0.0.1, and what --allow-host names.");
@@ -236,7 +236,7 @@ static void test_hosts_on_loopback(void **state)
 	            strstr(refused.text, "names."));
 }
 
-/* RFC 9112, 3.2.2. */
+/* RFC 9112, 3.2.2: an absolute target overrides Host. */
 static void test_absolute_targets(void **state)
 {
 	(void)state;
@@ -314,14 +314,14 @@ static void test_own_pages(void **state)
 			          403, "");
 		}
 	status_is(local(NULL, "GET", "/", "Host", "evil.example", "Origin", "http://evil.example", NULL), 421, "");
-	status_is(local(NULL, "GET", "/", "Origin", "http://localhost", NULL), 403, ""); /* HTTP/1.0 */
+	status_is(local(NULL, "GET", "/", "Origin", "http://localhost", NULL), 403, ""); /* HTTP/1.0 may omit Host */
 	struct visit refused = local(NULL, "GET", "/", "Host", "localhost", "Origin", "http://evil.example", NULL);
 	assert_string_equal(refused.text,
 	                    "\"http://evil.example\" is not an origin whose pages may use this service: its own, "
 	                    "and what --allow-origin names.");
 }
 
-/* The proxy serves the page by https, while the service receives http. */
+/* The proxy serves the page by https, but the service receives http. */
 static void test_own_pages_behind_proxies(void **state)
 {
 	(void)state;
@@ -417,7 +417,7 @@ static void test_addresses(void **state)
 	suits(path, 1, false, true);
 }
 
-/* No name, no page and no token matters there; only that nobody is let in as somebody else. */
+/* Neither host, page nor token matters on these sockets, except that a client must not pass for another one. */
 static void test_unix_domain_sockets(void **state)
 {
 	(void)state;
@@ -436,7 +436,7 @@ static void test_unix_domain_sockets(void **state)
 	assert_string_equal(v.entry.token, "");
 	v = local(&settings, "GET", "/v1/info", "Host", "b.example", "Sec-Fetch-Site", "cross-site", NULL);
 	assert_int_equal(v.entry.status, 0);
-	/* A proxy in front may pass on what a page asks. */
+	/* A proxy may forward a page's preflight. */
 	v = visit(path, "https://a.example", "OPTIONS", "/v1/evaluate", "Origin", "https://a.example",
 	          "Access-Control-Request-Method", "POST", NULL);
 	assert_int_equal(v.entry.status, 204);

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-/* In memory of exactly this length, so that a sanitizer reports reads past the end. */
+/* Copies the text into memory of exactly its length, so that a sanitizer reports reads past the end. */
 static bool reads(const char *text, struct srv_host *host)
 {
 	static char *copy;

@@ -131,7 +131,7 @@ static void test_files(void **state)
 	assert_non_null(mkdtemp(fifo));
 	assert_int_equal(rmdir(fifo), 0);
 	assert_int_equal(mkfifo(fifo, 0600), 0);
-	assert_null(srv_tokens_open(fifo, message)); /* without waiting for a writer */
+	assert_null(srv_tokens_open(fifo, message)); /* must not wait for a writer */
 	unlink(fifo);
 }
 
@@ -147,7 +147,7 @@ static void test_warning(void **state)
 	tokens = srv_tokens_open(path, message);
 	assert_non_null(strstr(message, "everybody"));
 	chmod(path, 0600);
-	assert_int_equal(srv_tokens_count(tokens), 1); /* and lets others change it */
+	assert_int_equal(srv_tokens_count(tokens), 1); /* readable and writable by others, which only causes a warning */
 	assert_true(srv_tokens_reload(tokens, message));
 	assert_string_equal(message, "");
 	srv_tokens_close(tokens);
@@ -221,7 +221,7 @@ struct crowd {
 	atomic_int n_wrong, n_checks;
 };
 
-/* FIRST is in both files. */
+/* Both files contain FIRST, so every check must find it. */
 static void *ask_on_and_on(void *argument)
 {
 	struct crowd *crowd = argument;

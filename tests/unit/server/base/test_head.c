@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-/* Names and values in turn, ended by NULL. */
+/* The arguments are names and values in turn, ended by NULL. */
 static struct srv_head head_of(const char *first, ...)
 {
 	struct srv_head head = {.method = "POST", .target = "/"};
@@ -104,7 +104,7 @@ static void test_values(void **state)
 	assert_false(srv_head_expects_continue(&head));
 }
 
-/* A version is compared as it is, so the spaces that the library leaves at the end must go. */
+/* Trailing spaces, which the library keeps, must not affect the comparison of versions. */
 static void test_versions(void **state)
 {
 	(void)state;
@@ -128,7 +128,7 @@ static void test_versions(void **state)
 	assert_null(head_of("If-None-Match", "*", NULL).if_version);
 }
 
-/* As many lines as there is room for: a line that is too long for any real client is left out, wherever it is. */
+/* Joins as many lines as fit; a line that is too long is ignored, wherever it is. */
 static void test_lists(void **state)
 {
 	(void)state;

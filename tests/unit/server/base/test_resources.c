@@ -14,7 +14,7 @@
 
 static char root[] = "/tmp/test_resources.XXXXXX";
 
-/* Writes root/path and creates its directories. */
+/* Writes root/path, and creates its directories. */
 static void put(const char *path, const char *text)
 {
 	char full[PATH_MAX];

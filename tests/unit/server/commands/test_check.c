@@ -1,4 +1,4 @@
-/* frictiond check where results do not agree: the linker replaces core's comparisons with the test's. */
+/* frictiond check when results disagree: the linker replaces core's comparisons with this test's. */
 #include "server/commands/check.h"
 
 #include "core/fric.h"
@@ -30,7 +30,7 @@ enum fric_code __wrap_fric_compare(const struct fric_context *context, const str
 	return code;
 }
 
-/* The fields that derivatives are compared for, in the order in which the report lists them. */
+/* The fields whose derivatives are compared, in the order of the report. */
 enum { N_FIELDS = 5 };
 static struct fric_derivative_agreement of_field[N_FIELDS];
 static size_t n_compared;
@@ -52,7 +52,7 @@ enum fric_code __wrap_fric_compare_derivative(const struct fric_context *context
 
 static char *out, *err;
 
-/* The report goes to `to`. @param flag  NULL for none; @return the exit code; what is said of faults is in err */
+/* Writes the report to `to`, and faults to err. @param flag  or NULL. @return the exit code */
 static int check_to(FILE *to, char *flag)
 {
 	static const char request[] =
@@ -77,7 +77,7 @@ static int check_to(FILE *to, char *flag)
 
 static char json[] = "--json", derivatives[] = "--derivatives";
 
-/* @return the exit code; what was printed is in out and err */
+/* As check_to, with the report in out. */
 static int check(char *flag)
 {
 	size_t n;
@@ -156,7 +156,7 @@ static void test_one_derivative_differs(void **state)
 	assert_non_null(strstr(out, "\nDOES NOT AGREE within 1e-08"));
 }
 
-/* Errors are divided by their tolerances, 1e-7 for jvp and 1e-9 for vjp. Of equal ratios the first is reported. */
+/* Errors are divided by their tolerances, 1e-7 for jvp and 1e-9 for vjp. Among equal ratios the first is reported. */
 static void test_the_worst_derivative(void **state)
 {
 	static const char *const pointers[] = {"/velocities", "/friction/eps_v", "/friction/mu",
@@ -166,8 +166,7 @@ static void test_the_worst_derivative(void **state)
 		char line[100];
 		of_field[1] = (struct fric_derivative_agreement){true, 2e-8, 1e-8, 1e-11, 0, FRIC_PLANE_VERTEX};
 		of_field[3] = (struct fric_derivative_agreement){true, 1e-8, 2e-8, 1e-11, 0, FRIC_PLANE_VERTEX};
-		of_field[i].transposed = i == 1 ? 1e-11
-		                                : 3e-10; /* equal forwards: the first; or the largest of all backwards */
+		of_field[i].transposed = i == 1 ? 1e-11 : 3e-10; /* equal jvp ratios: the first; or the largest vjp ratio */
 		of_field[i].worst = 1;
 		n_compared = 0;
 		assert_int_equal(check(derivatives), SRV_CODE_OK);
@@ -177,7 +176,7 @@ static void test_the_worst_derivative(void **state)
 		free(err);
 		start(NULL);
 	}
-	of_field[1].worst = of_field[2].worst = -1; /* fields that no contact feels */
+	of_field[1].worst = of_field[2].worst = -1; /* fields without effect on any contact */
 	of_field[2].potential = 0.5e-7;
 	of_field[4].gradient = 1e-8;
 	assert_int_equal(check(derivatives), SRV_CODE_OK);
@@ -193,16 +192,16 @@ static void test_memory_is_short(void **state)
 	assert_non_null(strstr(err, "memory"));
 }
 
-/* A disk that is full for a moment. */
+/* Simulates a disk that is full for a moment. */
 static ssize_t fail_once(void *failed, const char *bytes, size_t n)
 {
 	(void)bytes;
 	const bool was_full = *(bool *)failed;
 	*(bool *)failed = true;
-	return was_full ? (ssize_t)n : 0; /* of a cookie, 0 is a failure */
+	return was_full ? (ssize_t)n : 0; /* 0 means failure to fopencookie */
 }
 
-/* What comes last could be written, but the report is not whole. */
+/* Later lines are written, but the incomplete report must be noticed. */
 static void test_the_first_line_is_lost(void **state)
 {
 	(void)state;

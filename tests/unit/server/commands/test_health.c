@@ -1,4 +1,4 @@
-/* frictiond health against a server in this test that sends given answers. Cases that take time are in
+/* frictiond health against a server in this test that sends fixed responses. Cases that take time are in
  * tests/integration/test_health.py. */
 #undef _FORTIFY_SOURCE
 #include "server/commands/health.h"
@@ -70,7 +70,7 @@ static int listen_somewhere(long long *port)
 	return fd;
 }
 
-/* @return the exit code when the server sends this answer */
+/* @return the exit code when the server sends this response */
 static int code_of(const char *host, const char *answer, bool ready)
 {
 	struct server server = {.answer = answer};
@@ -117,7 +117,7 @@ static void test_healthy(void **state)
 	assert_true(strncmp(question, "GET /readyz HTTP/1.1\r\n", 22) == 0);
 }
 
-/* Where the server listens on all addresses, loopback is one of them. */
+/* A server on all addresses is reached by loopback. */
 static void test_all_addresses(void **state)
 {
 	(void)state;
@@ -128,7 +128,7 @@ static void test_all_addresses(void **state)
 	}
 }
 
-/* The server's Unix-domain socket comes before its port, and knows no TLS. */
+/* The server's Unix-domain socket takes precedence over its port, and never uses TLS. */
 static void test_unix_domain_socket(void **state)
 {
 	(void)state;
@@ -174,7 +174,7 @@ static void test_not_healthy(void **state)
 	is_not_healthy("", "closes without an answer");
 }
 
-/* A head without an end is read until the buffer is full. */
+/* An endless head is read until the buffer is full. */
 static void test_endless_head(void **state)
 {
 	(void)state;
@@ -206,7 +206,7 @@ static void test_nobody_there(void **state)
 	assert_non_null(strstr(err, "no host: "));
 }
 
-/* An address of another machine is not contacted, even if something listens there: the server cannot be there. */
+/* Another machine's address is not contacted, even if something listens there, because it cannot be this server. */
 static void test_other_machines(void **state)
 {
 	(void)state;

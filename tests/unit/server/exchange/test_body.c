@@ -24,7 +24,7 @@ static int start(void **state)
 	return *state && pool ? 0 : -1;
 }
 
-/* All memory has been given back. */
+/* Fails unless all memory has been returned. */
 static int stop(void **state)
 {
 	int result = atomic_load(&budget.used_bytes) || srv_admission_counts(*state).held_bytes ? -1 : 0;
@@ -40,7 +40,7 @@ static char byte_at(size_t i)
 	return (char)(i * 2654435761u >> 7);
 }
 
-/* Appends until there are n bytes or a part is refused. */
+/* Appends until the body has n bytes or a piece is refused. */
 static enum srv_append fill(struct srv_body *body, struct srv_admission *admission, size_t n, long long announced,
                             size_t limit)
 {
@@ -89,7 +89,7 @@ static void test_lengths(void **state)
 	}
 }
 
-/* However much was announced and has arrived: the whole reserved room counts. */
+/* The whole capacity counts, whatever was announced and has arrived. */
 static void test_all_of_it_counts(void **state)
 {
 	const size_t lengths[] = {100, 60000, 100000, 300000, 3 * MB + 7, QUEUE};
@@ -123,7 +123,7 @@ static long resident_pages(void)
 	return resident;
 }
 
-/* An announced length takes up neither memory nor budget. */
+/* An announced length uses neither memory nor budget. */
 static void test_promises_take_no_memory(void **state)
 {
 	const long before = resident_pages();
@@ -136,7 +136,7 @@ static void test_promises_take_no_memory(void **state)
 	}
 }
 
-/* Memory that was in use before is fully resident, so it is not handed out for an announced length alone. */
+/* Recycled memory is fully resident, so it is not allocated for an announced length alone. */
 static void test_warm_memory_is_not_handed_out_for_promises(void **state)
 {
 	enum { N = 4 };
@@ -156,7 +156,7 @@ static void test_warm_memory_is_not_handed_out_for_promises(void **state)
 		srv_body_free(&bodies[i], *state);
 }
 
-/* The limit of the queue. */
+/* The queue's limit. */
 static void test_bytes_of_large_bodies(void **state)
 {
 	struct srv_body first = {.pool = pool}, second = {.pool = pool}, small = {.pool = pool};
@@ -173,7 +173,7 @@ static void test_bytes_of_large_bodies(void **state)
 	assert_null(second.bytes);
 }
 
-/* What the system refuses does not stay counted. */
+/* Memory that the system refuses does not remain counted. */
 static void test_no_memory_of_the_system(void **state)
 {
 	struct srv_body body = {.pool = pool};
@@ -194,7 +194,7 @@ static void test_no_memory_of_the_system(void **state)
 	assert_int_equal(atomic_load(&budget.used_bytes), 0);
 }
 
-/* Of all requests: small bodies count there, too. */
+/* The limit of all requests, which includes small bodies. */
 static void test_memory_of_all(void **state)
 {
 	struct srv_body body = {.pool = pool};

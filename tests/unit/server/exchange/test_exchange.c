@@ -44,9 +44,9 @@ void *__wrap_malloc(size_t n)
 /* ---- the carrier ---- */
 
 struct carried {
-	struct srv_exchange exchange; /* first */
+	struct srv_exchange exchange; /* must stay first: converted to and from srv_exchange */
 	sem_t resumed;
-	bool suspended, reset; /* reset: by the client, while it is computed */
+	bool suspended, reset; /* reset: by the client, during the computation */
 	atomic_bool computes;
 	void (*compute)(struct srv_job *job);
 };
@@ -80,7 +80,7 @@ static bool is_gone(const struct srv_exchange *exchange)
 static const struct srv_carrier carrier = {suspend, resume, is_gone};
 static const struct srv_fault no_fault;
 
-/* Headers are names and values in turn, ended by NULL. */
+/* The variable arguments are names and values of headers in turn, ended by NULL. */
 static enum srv_next judge(struct carried *carried, const char *method, const char *target, ...)
 {
 	struct srv_exchange *x = &carried->exchange;
@@ -116,7 +116,7 @@ static void await(struct carried *carried)
 		;
 }
 
-/* The exchange is over, and holds nothing any more. */
+/* Ends the exchange, and requires that it has released everything. */
 static void end(struct carried *carried)
 {
 	srv_exchange_end(&carried->exchange, NULL);
@@ -129,7 +129,7 @@ static void end(struct carried *carried)
 	assert_int_equal(gauges.queue_requests, 0);
 }
 
-/* What a carrier does after SRV_ANSWER. */
+/* Acts as a carrier does after SRV_ANSWER. */
 static void answer(struct carried *carried, int status)
 {
 	struct api_response *response = srv_exchange_take_answer(&carried->exchange);
@@ -142,7 +142,7 @@ static void answer(struct carried *carried, int status)
 	end(carried);
 }
 
-/* What it does after SRV_SAY. */
+/* Acts as a carrier does after SRV_SAY. */
 static void say(struct carried *carried, int status)
 {
 	assert_int_equal(carried->exchange.response->status, status);
@@ -203,9 +203,9 @@ static int close_service(void **state)
 	return 0;
 }
 
-/* Keeps the worker busy until it is let go. */
+/* A job that keeps the worker busy until released. */
 struct other {
-	struct srv_job job; /* first */
+	struct srv_job job; /* must stay first: converted to and from srv_job */
 	sem_t begun, may_end, ended;
 };
 
@@ -242,7 +242,7 @@ static void let_go(struct other *other)
 		;
 }
 
-/* ---- refused, or answered, by the head ---- */
+/* ---- decided by the head ---- */
 
 static void test_a_refused_head_ends_the_connection(void **state)
 {
@@ -286,7 +286,7 @@ static void test_the_rest_of_a_refused_request_is_dropped(void **state)
 	answer(&c, 404);
 }
 
-/* But not a body that is long, waits for 100 Continue, or is too long for any request. */
+/* Bodies that are too long or wait for 100 Continue are not read after a refusal. */
 static void test_what_is_not_worth_reading(void **state)
 {
 	struct carried c;
@@ -345,7 +345,7 @@ static void test_draining(void **state)
 	srv_exchange_end(&late.exchange, NULL);
 	assert_int_equal(n_idle, 0);
 	assert_int_equal(rejected("draining"), before + 1);
-	/* What is new is refused, whatever it asks; what looks or takes away is not. */
+	/* A draining server refuses new work of any kind; reading and deleting stay possible. */
 	static const struct {
 		const char *method, *target;
 		bool is_refused;
@@ -366,7 +366,7 @@ static void test_draining(void **state)
 
 /* ---- the body ---- */
 
-/* Sends pieces of 64 KiB. @return what the last one leads to */
+/* Sends pieces of 64 KiB. @return the step after the last one */
 static enum srv_next send_bytes(struct carried *carried, size_t n)
 {
 	static char piece[64 << 10];
@@ -426,7 +426,7 @@ static void test_a_late_body(void **state)
 	say(&c, 404);
 }
 
-/* Whether the carrier finds it out or the exchange. What an earlier answer was refused for counts no more. */
+/* The limit may be noticed by the carrier or by the exchange. The reason of an earlier refusal is replaced. */
 static void test_a_late_head_or_chunk(void **state)
 {
 	const struct srv_fault late = {.code = API_E_REQUEST_TIMEOUT, .detail = "Late.", .hides_head = true};
@@ -518,7 +518,7 @@ static void test_a_small_request(void **state)
 	assert_true(c.exchange.bytes_out > 100);
 }
 
-/* A carrier may also say it past the library. */
+/* A carrier may also send it past the library. */
 static void test_a_computed_answer_that_is_said(void **state)
 {
 	struct carried c;
@@ -532,7 +532,7 @@ static void test_a_computed_answer_that_is_said(void **state)
 	assert_true(c.exchange.bytes_out > 100);
 }
 
-/* Its body is short, and yet it has 400 contacts with a Hessian each. */
+/* A short body with 400 contacts, each of which needs a Hessian. */
 static const char *many_contacts(void)
 {
 	static char body[2000];
@@ -564,7 +564,7 @@ static void test_a_full_queue_for_a_request_that_turns_out_to_be_large(void **st
 	struct other busy, waiting;
 	(void)state;
 	keep_busy(&busy);
-	assert_true(srv_admission_reserve(server.admission)); /* the only place */
+	assert_true(srv_admission_reserve(server.admission)); /* takes the only place */
 	assert_int_equal(judge(&c, "POST", "/v1/evaluate", HOST, JSON, "Transfer-Encoding", "chunked", NULL), SRV_READ);
 	assert_int_equal(receive(&c, many_contacts()), SRV_READ);
 	assert_int_equal(finish(&c), SRV_ANSWER);
@@ -578,7 +578,7 @@ static void test_a_full_queue_for_a_request_that_turns_out_to_be_large(void **st
 	answer(&c, 503);
 }
 
-/* What was taken for small falls under the deadline as well. */
+/* The deadline also applies to requests that were considered small. */
 static void test_a_deadline_in_place(void **state)
 {
 	struct carried c;
@@ -595,7 +595,7 @@ static void test_a_deadline_in_place(void **state)
 static void test_a_lack_of_memory_that_is_said(void **state)
 {
 	struct carried c;
-	static char nodes[3 * 10000 + 1]; /* long enough for the queue */
+	static char nodes[3 * 10000 + 1]; /* large enough for the queue */
 	(void)state;
 	for (size_t i = 0; i + 1 < sizeof nodes; i += 3)
 		memcpy(nodes + i, i == 0 ? "[{}" : ",{}", 3);
@@ -614,7 +614,7 @@ static void test_a_lack_of_memory_that_is_said(void **state)
 	assert_int_equal(rejected("memory"), before + 1);
 }
 
-/* The length of a body that is not sent. */
+/* The length is that of the body that GET would send. */
 static void test_head_has_a_length_and_no_bytes(void **state)
 {
 	struct carried c;
@@ -690,7 +690,7 @@ static void test_the_queue_is_full(void **state)
 	assert_null(c.exchange.body.bytes);
 	assert_int_equal(c.exchange.response->status, 503);
 	srv_exchange_end(&c.exchange, NULL);
-	/* A long body need not be sent if the client asks first. */
+	/* A client that waits for 100 Continue is refused before it sends a long body. */
 	assert_int_equal(
 		judge(&c, "POST", "/v1/evaluate", HOST, JSON, "Content-Length", "65537", "Expect", "100-continue", NULL),
 		SRV_ANSWER);
@@ -740,11 +740,11 @@ static void test_the_server_stops_while_it_waits(void **state)
 	answer(&c, 503);
 	assert_int_equal(c.exchange.rejection, SRV_REJECTED_DRAINING);
 	assert_int_equal(n_idle, 1);
-	srv_admission_free(server.admission); /* it stops only once */
+	srv_admission_free(server.admission); /* a queue can be stopped only once */
 	server.admission = NULL;
 }
 
-/* Long enough for the watcher to look; a failing test takes some seconds. */
+/* Takes long enough for the watcher to notice; if the test fails it takes some seconds. */
 static void send_long_check(struct carried *carried)
 {
 	enum { N_CONTACTS = 200000 };
@@ -789,7 +789,7 @@ static void test_the_deadline_passes_while_it_is_computed(void **state)
 	assert_int_equal(c.exchange.rejection, SRV_REJECTED_DEADLINE);
 }
 
-/* ---- otherwise ---- */
+/* ---- other ---- */
 
 static void test_the_library_answers_by_itself(void **state)
 {
@@ -811,7 +811,7 @@ static void test_the_library_answers_by_itself(void **state)
 	end(&c);
 }
 
-/* The line that the end of an exchange leaves in the log. */
+/* Captures the log line that is written at the end of an exchange. */
 static void ends_with_a_line(struct carried *carried, const char *aborted, char *line, size_t bytes)
 {
 	int ends[2];
@@ -846,7 +846,7 @@ static void test_what_has_its_answer_was_not_aborted(void **state)
 	assert_null(strstr(line, "aborted"));
 }
 
-/* In builds for debugging it ends the process. */
+/* Debug builds abort. */
 static void test_a_step_that_there_is_not(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* What all exchanges share: pools, sets and their limits, and the gauges, each compared with what the test has done. */
+/* State shared by all exchanges: pools, sets and their limits, and the gauges, compared with what the test did. */
 #include "server/exchange/server.h"
 
 #include <setjmp.h>
@@ -53,7 +53,7 @@ static int close_service(void **state)
 	return 0;
 }
 
-/* A block that is given back stays warm. With AddressSanitizer none does. */
+/* Returned blocks stay in the pool, except under AddressSanitizer. */
 static void test_idle_memory_of_both_pools(void **state)
 {
 	struct api_pool *const pools[] = {server.pool, server.body_pool};
@@ -65,7 +65,7 @@ static void test_idle_memory_of_both_pools(void **state)
 	}
 }
 
-/* Bodies count by themselves (body.h), not through their pool. */
+/* Bodies are counted separately (body.h), not through their pool. */
 static void test_what_counts_as_held(void **state)
 {
 	(void)state;
@@ -100,7 +100,7 @@ static void free_kept(struct api_kept *kept)
 	free(kept);
 }
 
-/* Its record counts as memory of requests and sets, like all of it. */
+/* A set counts as memory of requests and of sets. */
 static void test_a_set(void **state)
 {
 	struct api_kept *kept = calloc(1, sizeof *kept);

@@ -8,20 +8,20 @@
 
 #include <cmocka.h>
 
-/* Every step, with what causes it. */
+/* All steps, with their causes. */
 static const enum srv_state steps[][2] = {
-	{SRV_OPENED, SRV_RECEIVING},                          /* the head is accepted */
-	{SRV_OPENED, SRV_DECIDED},                            /* it is refused, or needs no more than its head */
-	{SRV_OPENED, SRV_MUTE},       {SRV_OPENED, SRV_OVER}, /* the library answers by itself */
-	{SRV_RECEIVING, SRV_DECIDED}, /* the body is too long, too late, or finds no room; the queue is full */
+	{SRV_OPENED, SRV_RECEIVING},                          /* head accepted */
+	{SRV_OPENED, SRV_DECIDED},                            /* refused, or complete without a body */
+	{SRV_OPENED, SRV_MUTE},       {SRV_OPENED, SRV_OVER}, /* response by the library itself */
+	{SRV_RECEIVING, SRV_DECIDED},                         /* body too long, late or without memory; queue full */
 	{SRV_RECEIVING, SRV_QUEUED},  {SRV_RECEIVING, SRV_COMPUTING}, /* in place */
-	{SRV_RECEIVING, SRV_MUTE},    {SRV_RECEIVING, SRV_OVER},      /* the client is gone */
-	{SRV_DECIDED, SRV_DECIDED},                                   /* a chunk of the body that is dropped has a fault */
+	{SRV_RECEIVING, SRV_MUTE},    {SRV_RECEIVING, SRV_OVER},      /* client gone */
+	{SRV_DECIDED, SRV_DECIDED},                                   /* fault in a chunk of a body that is being dropped */
 	{SRV_DECIDED, SRV_ANSWERING}, {SRV_DECIDED, SRV_SAID},        {SRV_DECIDED, SRV_MUTE},
 	{SRV_DECIDED, SRV_OVER},      {SRV_QUEUED, SRV_COMPUTING},    {SRV_QUEUED, SRV_READY}, /* given up */
 	{SRV_QUEUED, SRV_MUTE},       {SRV_COMPUTING, SRV_READY},     {SRV_COMPUTING, SRV_MUTE},
-	{SRV_COMPUTING, SRV_QUEUED},  {SRV_COMPUTING, SRV_DECIDED}, /* in place, and too large for that */
-	{SRV_READY, SRV_ANSWERING},   {SRV_READY, SRV_SAID}, /* the library closes an idle connection before it asks for the answer */
+	{SRV_COMPUTING, SRV_QUEUED},  {SRV_COMPUTING, SRV_DECIDED}, /* turned out too large to compute in place */
+	{SRV_READY, SRV_ANSWERING},   {SRV_READY, SRV_SAID},        /* the library closes an idle connection first */
 	{SRV_READY, SRV_MUTE},        {SRV_READY, SRV_OVER},          {SRV_ANSWERING, SRV_OVER},
 	{SRV_SAID, SRV_OVER},         {SRV_MUTE, SRV_OVER},
 };
@@ -45,7 +45,7 @@ static void test_all_steps_and_no_others(void **state)
 		}
 }
 
-/* The states that can be reached from one state, as bits. */
+/* The states reachable from one state, as bits. */
 static unsigned reach(enum srv_state from)
 {
 	unsigned found = 1u << from;

@@ -29,7 +29,7 @@ struct taken {
 
 static atomic_int n_accepts;
 
-/* In place of the system library's, to count the calls. */
+/* Replaces the system's function, to count the calls. */
 int accept4(int fd, __SOCKADDR_ARG address, socklen_t *bytes, int flags)
 {
 	atomic_fetch_add(&n_accepts, 1);
@@ -90,7 +90,7 @@ static void connect_to(const struct taken *taken, int fd)
 	assert_int_equal(connect(fd, (const struct sockaddr *)&address, sizeof address), 0);
 }
 
-/* Descriptors that are open stay open. @return the old limit */
+/* Open descriptors above the limit stay open. @return the old limit */
 static rlim_t allow_files(rlim_t n)
 {
 	struct rlimit limit;
@@ -128,7 +128,7 @@ static int port_of(int fd)
 	return ntohs(address.sin_port);
 }
 
-/* Three connections wait at one socket, one at another: it is the second to be handed out. */
+/* Three connections wait at one socket and one at another, which must be the second to be handed out. */
 static void test_sockets_take_turns(void **state)
 {
 	struct taken taken = {.lock = PTHREAD_MUTEX_INITIALIZER, .more = PTHREAD_COND_INITIALIZER};
@@ -173,7 +173,7 @@ static void test_without_files_connections_wait(void **state)
 	const long long began = now_ms();
 	const int n_before = atomic_load(&n_accepts);
 	connect_to(&taken, fd);
-	usleep(50000); /* time for a mistake; the order below holds without it */
+	usleep(50000); /* gives a wrong order time to occur; a correct run does not depend on it */
 	const int n_tries = atomic_load(&n_accepts) - n_before;
 	assert_true(n_tries <= (now_ms() - began) / PAUSE_MS + 2);
 	pthread_mutex_lock(&taken.lock);
@@ -197,7 +197,7 @@ static void test_stops_while_waiting_for_files(void **state)
 	allow_files(files);
 	assert_int_equal(taken.n, 0);
 	struct pollfd closed = {.fd = fd, .events = POLLIN};
-	assert_int_equal(poll(&closed, 1, PATIENCE_MS), 1); /* nothing has accepted it, so the system resets it */
+	assert_int_equal(poll(&closed, 1, PATIENCE_MS), 1); /* never accepted, so the system resets it */
 	close(fd);
 }
 

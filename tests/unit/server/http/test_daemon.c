@@ -50,7 +50,7 @@ static int connect_client(void)
 	return fds[0];
 }
 
-/* Nothing is left of it. */
+/* Closes the connection, and requires that the server has released everything. */
 static void leave(int fd)
 {
 	close(fd);
@@ -65,7 +65,7 @@ static void say(int fd, const char *text)
 	assert_int_equal(send(fd, text, strlen(text), MSG_NOSIGNAL), strlen(text));
 }
 
-/* Runs rounds until something has arrived. @return its beginning */
+/* Runs rounds until data arrives, and checks how it begins. */
 static void expect(int fd, const char *beginning)
 {
 	char heard[4096];

@@ -46,7 +46,7 @@ static int start(void **state)
 	return 0;
 }
 
-/* Whatever lingered is closed. */
+/* Fails unless all lingering connections are closed and no thread is left. */
 static int stop(void **state)
 {
 	(void)state;
@@ -64,7 +64,7 @@ static int open_lingering(void)
 	return ends[1];
 }
 
-/* The server sends nothing more, and writing to a closed end fails. */
+/* Waits for the end of the stream, after which the server sends nothing more. */
 static void await_end(int fd)
 {
 	char byte;
@@ -83,7 +83,7 @@ static void await_closed(int fd)
 	assert_int_equal(errno, EPIPE);
 }
 
-/* Far more than any socket buffer holds. */
+/* Sends much more than socket buffers can hold. */
 static void test_what_is_sent_is_read(void **state)
 {
 	(void)state;
@@ -93,7 +93,7 @@ static void test_what_is_sent_is_read(void **state)
 	for (int i = 0; i < 200; i++)
 		assert_int_equal(send(fd, bytes, sizeof bytes, MSG_NOSIGNAL), sizeof bytes);
 	close(fd);
-	while (n_files() > files_before + 1) /* the thread's own descriptor */
+	while (n_files() > files_before + 1) /* one is the thread's own */
 		usleep(1000);
 }
 
@@ -128,7 +128,7 @@ static void test_time_is_bounded(void **state)
 	close(talking);
 }
 
-/* The first ones make room; no thread is started for any of them. */
+/* The oldest make room, and no further thread is started. */
 static void test_too_many(void **state)
 {
 	(void)state;
@@ -140,16 +140,16 @@ static void test_too_many(void **state)
 	fds[N - 1] = open_lingering();
 	const bool last_is_open = is_open(fds[N - 1]);
 	assert_true(last_is_open ||
-	            milliseconds() - began >= SRV_LINGER_MS - SRV_CLOCK_TICK_MS); /* on a machine that stalls */
+	            milliseconds() - began >= SRV_LINGER_MS - SRV_CLOCK_TICK_MS); /* otherwise the machine stalled */
 	assert_true(entries("/proc/self/task") <= threads_before);
 	assert_true(n_files() <= files_before + 1 + N + SRV_MOST_LINGERING);
 	for (int i = 0; i < N - SRV_MOST_LINGERING; i++)
-		await_closed(fds[i]); /* the thread may still poll() it */
+		await_closed(fds[i]); /* the thread may still be polling it */
 	for (int i = 0; i < N; i++)
 		close(fds[i]);
 }
 
-/* The newest is asked first: where all are late at once, on a machine that stalls, the oldest is closed before it. */
+/* Checks the newest first: if all are late at once because the machine stalled, the oldest is closed before it. */
 static void test_the_oldest_makes_room(void **state)
 {
 	(void)state;
@@ -171,7 +171,7 @@ static void test_no_file(void **state)
 	srv_linger(-1);
 }
 
-/* Before the thread starts and after it ends. */
+/* Before the thread starts, and after it ends. */
 static void test_without_the_thread(void **state)
 {
 	(void)state;

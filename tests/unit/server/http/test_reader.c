@@ -1,5 +1,5 @@
-/* What the library would see: reads of all sizes from one end of a pair of sockets while the other end writes. */
-#undef _FORTIFY_SOURCE /* otherwise recv() could be another function here */
+/* The library's view: reads of all sizes at one end of a socket pair while the other end writes. */
+#undef _FORTIFY_SOURCE /* fortified headers would replace recv() */
 #include "server/http/reader.h"
 
 #include <errno.h>
@@ -56,7 +56,7 @@ static void say(struct line *line, const char *bytes, size_t n)
 	assert_int_equal(send(line->client, bytes, n, MSG_NOSIGNAL), (ssize_t)n);
 }
 
-/* Like libmicrohttpd with epoll: stops at the first short read, and then waits for an event. */
+/* Reads as libmicrohttpd does with epoll: up to the first short read, and then waits for an event. */
 static void listen_to(struct line *line, size_t size)
 {
 	ssize_t n = (ssize_t)size;
@@ -91,7 +91,7 @@ static void test_half_a_head_is_held(void **state)
 	close_line(line);
 }
 
-/* Requests with bodies of all lengths, one after the other, written in pieces that end anywhere. */
+/* Requests with bodies of various lengths, in sequence. They are written in pieces that may end anywhere. */
 static size_t make_stream(char *stream, size_t n_requests)
 {
 	size_t n = 0;
@@ -198,7 +198,7 @@ static int start(void **state)
 	return srv_readers_start() ? 0 : -1;
 }
 
-/* The self-test starts readers before the server does. */
+/* The self-test starts the readers before the server does. */
 static void test_started_twice(void **state)
 {
 	(void)state;
@@ -211,7 +211,7 @@ static void test_started_twice(void **state)
 	close_line(line);
 }
 
-/* The library closes the connection when it reads the end, even if an answer is still to be sent. */
+/* The library closes the connection when it reads the end, even if a response is still to be sent. */
 static void test_the_end_is_kept(void **state)
 {
 	struct line *line = open_line(60);

@@ -1,4 +1,4 @@
-/* With the filter in place. Programs without it are tested by tests/integration/test_selftest.sh. */
+/* The self-test with the filter in place. tests/integration/test_selftest.sh covers programs without it. */
 #include "server/http/selftest.h"
 
 #include "server/access/certificate.h"
@@ -26,7 +26,7 @@ static int n_files(void)
 	return n;
 }
 
-/* The first run opens descriptors that a library keeps open. */
+/* The first run opens descriptors that GnuTLS keeps open. */
 static void leaves_nothing(bool tls)
 {
 	assert_true(srv_selftest(tls));
@@ -64,7 +64,7 @@ static void test_tls(void **state)
 	rmdir(folder);
 }
 
-/* Without a certificate there is no handshake, so nothing is found out; clients will see the failure. */
+/* Without a certificate the handshake fails, which is no evidence against the filter. */
 static void test_no_handshake(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* Every case is fed whole, byte by byte, and cut in two at every position, with the same outcome. */
+/* Every case is fed whole, byte by byte, and split at every position, with the same outcome. */
 #include "server/http/wire.h"
 
 #include <setjmp.h>
@@ -29,7 +29,7 @@ struct text {
 };
 #define TEXT(literal) ((struct text){literal, sizeof literal - 1})
 
-/* Bytes that may go to the library are taken at once, as the server does. */
+/* Takes bytes that are ready for the library at once, as the server does. */
 static void feed(struct outcome *o, struct srv_wire_out *out, const char *in, size_t n)
 {
 	srv_wire_filter(&o->wire, in, n, out);
@@ -40,7 +40,7 @@ static void feed(struct outcome *o, struct srv_wire_out *out, const char *in, si
 	out->ready = 0;
 }
 
-/* In two pieces, or in `step` bytes at a time. */
+/* Feeds two pieces, or `step` bytes at a time. */
 static void run(struct outcome *o, struct text in, size_t cut, size_t step)
 {
 	static char held[1 << 17];
@@ -273,7 +273,7 @@ static void test_limits(void **state)
 	assert_int_equal(status_of(&o), 431);
 }
 
-/* GET /?a&a... with so many arguments and header lines. */
+/* Writes GET /?a&a... with the given numbers of arguments and header lines. */
 static void with_entries(char *in, int arguments, int fields)
 {
 	strcpy(in, "GET /?a");
@@ -331,7 +331,7 @@ static void test_long_cookies_are_refused(void **state)
 	}
 }
 
-/* The record of a replaced head is not taken from the client's bytes. */
+/* A replaced head is marked, because its contents are not the client's. */
 static void test_replaced_heads_are_recorded(void **state)
 {
 	(void)state;
@@ -367,7 +367,7 @@ static void test_passing_beside(void **state)
 	srv_wire_open(&wire);
 	assert_int_equal(srv_wire_clear(&wire, &out), 0);
 	srv_wire_filter(&wire, head.bytes, head.n, &out);
-	assert_int_equal(srv_wire_clear(&wire, &out), 0); /* some bytes are still to be taken */
+	assert_int_equal(srv_wire_clear(&wire, &out), 0); /* some bytes have not been taken yet */
 	out.n = out.ready = 0;
 	assert_int_equal(srv_wire_clear(&wire, &out), 998);
 	srv_wire_pass(&wire, 997);

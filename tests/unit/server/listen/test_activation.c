@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-/* @param process  NULL: this one */
+/* @param process  NULL: the id of this process */
 static int handed_over(const char *process, const char *n)
 {
 	char own[16];
@@ -43,7 +43,7 @@ static void test_environment(void **state)
 		assert_int_equal(handed_over(NULL, wrong[i]), -1);
 }
 
-/* Of descriptor 3 alone. @return whether it is taken */
+/* Whether descriptor 3, the only one passed, is accepted. */
 static bool takes(const char *n, struct srv_listeners *listeners, const char *complaint)
 {
 	char own[16], *text;
@@ -63,7 +63,7 @@ static bool takes(const char *n, struct srv_listeners *listeners, const char *co
 	return taken;
 }
 
-/* Becomes descriptor 3. */
+/* Moves fd to descriptor 3. */
 static void hand_over(int fd)
 {
 	assert_true(fd >= 0);
@@ -82,7 +82,7 @@ static void test_tcp(void **state)
 	const int fd = srv_bind("127.0.0.1", &port, &fault);
 	hand_over(fd);
 	fcntl(SRV_FIRST_HANDED_OVER, F_SETFL, 0);
-	assert_false(takes("1", &listeners, "descriptor 3,")); /* it does not listen */
+	assert_false(takes("1", &listeners, "descriptor 3,")); /* not listening */
 	assert_int_equal(listen(SRV_FIRST_HANDED_OVER, 1), 0);
 	assert_true(takes("1", &listeners, NULL));
 	assert_int_equal(listeners.n, 1);
@@ -105,7 +105,7 @@ static int open_unix(const char *path, size_t n, int type)
 	return fd;
 }
 
-/* The file is that of the other process. */
+/* The socket file belongs to the process that passes the socket. */
 static void test_unix(void **state)
 {
 	(void)state;
@@ -152,7 +152,7 @@ static void test_what_is_no_listening_stream(void **state)
 	assert_false(takes("1", &listeners, "file descriptor 3,"));
 	hand_over(socket(AF_INET, SOCK_DGRAM, 0));
 	assert_false(takes("1", &listeners, "file descriptor 3,"));
-	hand_over(open_unix("", 0, SOCK_SEQPACKET)); /* the system gives it a name */
+	hand_over(open_unix("", 0, SOCK_SEQPACKET)); /* the system chooses the name */
 	assert_int_equal(listen(SRV_FIRST_HANDED_OVER, 1), 0);
 	assert_false(takes("1", &listeners, "file descriptor 3,"));
 	close(SRV_FIRST_HANDED_OVER);

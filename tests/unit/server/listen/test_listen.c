@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-/* Skips addresses that this machine does not have. Nothing listens at them. */
+/* Skips addresses that this machine lacks. */
 static void loopback_is(const char *host, bool expected)
 {
 	int port = 0;

@@ -27,7 +27,7 @@ static void add_unix(struct srv_listeners *listeners)
 	assert_true(srv_listeners_add_unix(listeners, path, 0600, &fault));
 }
 
-/* @param expected  with the path in place of the only %s */
+/* @param expected  a format whose only %s is the path */
 static void announces(const struct srv_listeners *listeners, bool tls, const char *expected)
 {
 	char *text, whole[256];

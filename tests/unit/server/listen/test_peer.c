@@ -51,7 +51,7 @@ static void test_others(void **state)
 	assert_false(srv_peer_is_unix(NULL) || srv_peer_is_unix(&other));
 }
 
-/* Whose process is at the other end. An address of accept is that short where the client has none. */
+/* The peer's user is read from the socket. accept returns such a short address for a client without a name. */
 static void test_users(void **state)
 {
 	(void)state;

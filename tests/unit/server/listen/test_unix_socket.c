@@ -77,7 +77,7 @@ static void test_listens(void **state)
 	assert_false(is_there());
 }
 
-/* Whatever the umask, which is then as it was. */
+/* The mode is independent of the umask, which is restored. */
 static void test_modes(void **state)
 {
 	static const mode_t modes[] = {0600, 0660, 0666, 0777, 0, 0602}, umasks[] = {0, 022, 0777};
@@ -99,7 +99,7 @@ static void test_modes(void **state)
 static mode_t umask_at_bind;
 static useconds_t pause_us; /* between bind and listen */
 
-/* In place of the system library's: the file is never more open than it shall be. */
+/* Replaces the system's function: the file must never be more permissive than requested. */
 int bind(int fd, __CONST_SOCKADDR_ARG address, socklen_t bytes)
 {
 	static int (*real)(int, const struct sockaddr *, socklen_t);
@@ -114,7 +114,7 @@ int bind(int fd, __CONST_SOCKADDR_ARG address, socklen_t bytes)
 
 static bool cannot_listen;
 
-/* In place of the system library's. */
+/* Replaces the system's function. */
 int listen(int fd, int backlog)
 {
 	static int (*real)(int, int);
@@ -128,12 +128,12 @@ int listen(int fd, int backlog)
 
 static int n_open_files(void)
 {
-	const int fd = dup(STDERR_FILENO); /* the lowest that is free */
+	const int fd = dup(STDERR_FILENO); /* the lowest free number */
 	close(fd);
 	return fd;
 }
 
-/* The file is there by then, and has to go again. */
+/* The file exists by then, and must be removed. */
 static void test_what_cannot_listen_leaves_nothing(void **state)
 {
 	struct srv_socket_file file;
@@ -160,7 +160,7 @@ static void test_stale(void **state)
 {
 	struct srv_socket_file first, second;
 	(void)state;
-	close(listen_there(&first)); /* as a process that is killed */
+	close(listen_there(&first)); /* as a killed process leaves it */
 	assert_true(is_there());
 	const int fd = listen_there(&second);
 	assert_true(fd >= 0);
@@ -181,7 +181,7 @@ static void test_live(void **state)
 	leave(fd, &file);
 }
 
-/* A process that is too busy to take connections is not gone. */
+/* A process that is too busy to accept connections is still alive. */
 static void test_busy(void **state)
 {
 	struct sockaddr_un address;
@@ -242,7 +242,7 @@ static void test_nothing_else_is_removed(void **state)
 	}
 }
 
-/* Somebody has removed the file, and another process has made one of the name. */
+/* The file was removed, and another process has created one of the same name. */
 static void test_what_came_later_stays(void **state)
 {
 	struct srv_socket_file first, second;
@@ -280,7 +280,7 @@ static void test_paths(void **state)
 	assert_int_equal(access(text, F_OK), -1);
 }
 
-/* Of the directory in which the process is. */
+/* Relative to the working directory. */
 static void test_relative_path(void **state)
 {
 	struct srv_socket_file file;
@@ -305,7 +305,7 @@ static void race(const int begin[2], const int done[2], const int end[2])
 	close(end[1]);
 	while (read(begin[0], &byte, 1) > 0)
 		;
-	pause_us = 1000; /* in which the file looks like one that was left */
+	pause_us = 1000; /* meanwhile the file looks stale */
 	byte = listen_there(&file) >= 0;
 	if (write(done[1], &byte, 1) == 1)
 		while (read(end[0], &byte, 1) > 0)
@@ -313,7 +313,7 @@ static void race(const int begin[2], const int done[2], const int end[2])
 	_exit(0);
 }
 
-/* They look at one file that is stale, and one of them gets it. */
+/* Several processes find one stale file, and exactly one of them gets it. */
 static void test_several_at_one_time(void **state)
 {
 	struct srv_socket_file file;
@@ -354,7 +354,7 @@ static int make_directory(void **state)
 static int remove_directory(void **state)
 {
 	(void)state;
-	return rmdir(directory); /* nothing was left behind */
+	return rmdir(directory); /* fails if a file was left behind */
 }
 
 int main(void)

@@ -1,4 +1,4 @@
-/* The log through a real descriptor 2: a pipe, a socket, nothing at all. */
+/* The log on a real descriptor 2: a pipe, a socket, a closed descriptor. */
 #include "server/observe/log.h"
 
 #include "server/observe/trace.h"
@@ -25,7 +25,7 @@
 
 enum { MOST = 4096 };
 
-/* The original descriptor 2, and its replacement. */
+/* Copy of the original descriptor 2; reading end of its replacement. */
 static int original, reading_end;
 
 static void catch (int writing, int reading)
@@ -49,10 +49,10 @@ static void restore(void)
 	close(original);
 	if (reading_end >= 0)
 		close(reading_end);
-	srv_log_start(SRV_INFO, SRV_LOGFMT); /* closes what it has opened */
+	srv_log_start(SRV_INFO, SRV_LOGFMT); /* closes descriptors opened by the log */
 }
 
-/* What can be read now. */
+/* Reads everything that is available. */
 static char *read_all(void)
 {
 	enum { ROOM = 1 << 20 };
@@ -76,7 +76,7 @@ static const struct srv_access plain = {
 	.waited_microseconds = -1,
 };
 
-/* The one line that this access causes. */
+/* Writes an access line, which must be a single one, and returns it. */
 static char *line_of(enum srv_log_format format, const struct srv_access *access)
 {
 	catch_pipe();
@@ -174,7 +174,7 @@ static void test_json(void **state)
 	json_decref(root);
 }
 
-/* Code point of each byte: what a reader of JSON gets back. */
+/* The byte's code point in UTF-8, as a JSON reader decodes it. */
 static void append_latin(char **out, unsigned char byte)
 {
 	if (byte >= 0x80)
@@ -233,10 +233,10 @@ static void test_long_values(void **state)
 	}
 }
 
-/* A value is kept whole up to its limit; beyond it, it is cut and ends in three dots. */
+/* A value up to its limit is kept whole; a longer one is cut off and ends in three dots. */
 static void test_limits_of_values(void **state)
 {
-	enum { LONG = 2048 - 6, SHORT = 256 - 6 }; /* of a path, and of any other value, without the room of one escape */
+	enum { LONG = 2048 - 6, SHORT = 256 - 6 }; /* targets, and other values, less the room of one escape */
 	(void)state;
 	char value[LONG + 2];
 	for (int more = 0; more < 2; more++) {
@@ -260,12 +260,12 @@ static void test_limits_of_values(void **state)
 	}
 }
 
-/* An escape is never cut: the longest line of all is one of JSON, and no longer than a pipe takes in one piece. */
+/* Escapes are never split. The longest line is a JSON line, and still fits an atomic write to a pipe. */
 static void test_limit_of_a_line(void **state)
 {
 	(void)state;
 	char hostile[5000];
-	for (size_t n = 0; n < 12; n++) { /* the escape begins anywhere in the last bytes */
+	for (size_t n = 0; n < 12; n++) { /* shifts the first escape across the limit */
 		const struct api_measure measure = {4, {INT64_MAX / 2, INT64_MAX / 2, INT64_MAX / 2, INT64_MAX / 2}, INT64_MAX};
 		struct srv_trace trace;
 		struct srv_access access = everything(&measure, &trace);
@@ -273,13 +273,13 @@ static void test_limit_of_a_line(void **state)
 		memset(hostile + n, '\x01', sizeof hostile - n - 1);
 		hostile[sizeof hostile - 1] = '\0';
 		access.request_id = access.method = access.target = access.token = hostile;
-		json_t *root = json_of(&access); /* checks the length, too */
+		json_t *root = json_of(&access); /* also checks the length */
 		assert_string_equal(json_string_value(json_object_get(root, "aborted")), "timeout");
 		json_decref(root);
 	}
 }
 
-/* Seconds of the day, as a line has them. */
+/* The time of a log line, in seconds of the day. */
 static int seconds_of(const char *line)
 {
 	int hours, minutes, seconds;
@@ -342,7 +342,7 @@ static void test_messages(void **state)
 	free(line);
 }
 
-/* Lines until no more fit; as soon as there is room, one line that counts those that were lost. */
+/* Logs until the pipe is full; once there is room, a single line must report the number of dropped ones. */
 static void fill_and_drain(void)
 {
 	srv_log_start(SRV_INFO, SRV_LOGFMT);
@@ -373,7 +373,7 @@ static void test_full_pipe(void **state)
 	fill_and_drain();
 }
 
-/* As in a container whose standard error belongs to another user: the pipe cannot be opened again. */
+/* In a container, standard error may belong to another user, and then its pipe cannot be reopened. */
 static int fill_as_nobody(void)
 {
 	if (fchmod(STDERR_FILENO, 0) != 0 || (geteuid() == 0 && setuid(65534) != 0))
@@ -457,7 +457,7 @@ static void test_threads(void **state)
 	catch_pipe();
 	srv_log_start(SRV_INFO, SRV_LOGFMT);
 	fcntl(STDERR_FILENO, F_SETPIPE_SZ, 1 << 20);
-	srv_log_access(&plain); /* reports the lines that other tests have lost */
+	srv_log_access(&plain); /* reports lines dropped by earlier tests */
 	free(read_all());
 	for (int i = 0; i < N_THREADS; i++)
 		pthread_create(&threads[i], NULL, write_lines, NULL);

@@ -48,7 +48,7 @@ static char *print(void)
 	return text;
 }
 
-/* The value of a series as it is written; -1 if it is not there, a failure if it is there twice. */
+/* The value of a series; -1 if absent. Fails if the series appears twice. */
 static double value_of(const char *text, const char *series)
 {
 	char line[256];
@@ -152,7 +152,7 @@ static void test_counts(void **state)
 	free(text);
 }
 
-/* A bucket holds its end, and who did not have to wait was in the queue all the same. */
+/* A bucket includes its upper bound. A request that waited 0 ns in the queue counts as queued. */
 static void test_ends(void **state)
 {
 	(void)state;
@@ -260,7 +260,7 @@ static void test_sets(void **state)
 	free(text);
 }
 
-/* A server that keeps no sets has no series of them. */
+/* Without sets their series are absent. */
 static void test_no_sets(void **state)
 {
 	(void)state;

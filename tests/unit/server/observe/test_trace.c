@@ -21,9 +21,9 @@ static void test_valid(void **state)
 	} cases[] = {
 		{"00-" TRACE "-" PARENT "-01", true},
 		{"00-" TRACE "-" PARENT "-00", false},
-		{"00-" TRACE "-" PARENT "-fe", false}, /* other flags are not passed on */
+		{"00-" TRACE "-" PARENT "-fe", false}, /* unknown flags are not passed on */
 		{"00-" TRACE "-" PARENT "-03", true},
-		{"01-" TRACE "-" PARENT "-01", true}, /* later versions begin as this one does */
+		{"01-" TRACE "-" PARENT "-01", true}, /* later versions begin like this one */
 		{"cc-" TRACE "-" PARENT "-01-what-comes-then", true},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

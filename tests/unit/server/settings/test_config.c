@@ -34,7 +34,7 @@ static void write_file(const char *text, size_t n)
 	fclose(file);
 }
 
-/* "LINE:name|value;" for each line; the fault at the end, if there is one. */
+/* @param expected  "LINE:name|value;" for each line, and the fault, if any, at the end */
 static void reads(const char *text, const char *expected)
 {
 	struct srv_config config;

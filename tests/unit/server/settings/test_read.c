@@ -22,7 +22,7 @@ struct reading {
 	char *out, *err;
 };
 
-/* Arguments after the program's name, ended by NULL. */
+/* The arguments follow the program's name, and end with NULL. */
 static struct reading read_options(const char *first, ...)
 {
 	const char *argv[MAX_ARGUMENTS + 2] = {"frictiond"};
@@ -147,7 +147,7 @@ static void test_unix_domain_sockets(void **state)
 	forget(&reading);
 }
 
-/* A thread without a connection to serve would be useless. */
+/* There are never more threads than connections. */
 static void test_io_threads(void **state)
 {
 	(void)state;
@@ -164,7 +164,7 @@ static void test_io_threads(void **state)
 	}
 }
 
-/* The queue has room for the longest body of either format, whichever limit was given. */
+/* The queue always has room for the longest body of either format. */
 static void test_bytes_of_the_queue(void **state)
 {
 	(void)state;
@@ -190,7 +190,7 @@ static void test_bytes_of_the_queue(void **state)
 	}
 }
 
-/* What collision sets may take is part of the memory, and a caller's share part of that. */
+/* The limit on sets is part of the memory, and a caller's share is part of that limit. */
 static void test_bytes_of_sets(void **state)
 {
 	(void)state;
@@ -385,9 +385,9 @@ static void test_file(void **state)
 	setenv("FRICTIOND_LOG_LEVEL", "debug", 1);
 	struct reading reading = read_options("--port", "91", "--config", config, NULL);
 	assert_int_equal(reading.start, SRV_START);
-	assert_string_equal(reading.options.host, "::1");    /* the file over the default */
-	assert_int_equal(reading.options.queue_requests, 8); /* the environment over the file */
-	assert_int_equal(reading.options.port, 91);          /* a flag over the file */
+	assert_string_equal(reading.options.host, "::1");    /* file before default */
+	assert_int_equal(reading.options.queue_requests, 8); /* environment before file */
+	assert_int_equal(reading.options.port, 91);          /* flag before file */
 	assert_int_equal(reading.options.max_json_bytes, 2 << 20);
 	assert_int_equal(reading.options.log_format, SRV_JSON);
 	assert_int_equal(reading.options.log_level, SRV_DEBUG);
@@ -429,13 +429,13 @@ static void test_bad_files(void **state)
 	refuses_file("port 80\n", ", line 1: there is no '='");
 	refuses("--config=/nowhere", "/nowhere: No such file");
 	refuses("--config=", "--config: ''");
-	write_config("port = http\n"); /* wrong, although it has no effect */
+	write_config("port = http\n"); /* invalid, although overridden */
 	struct reading reading = read_options("--port=1", "--config", config, NULL);
 	assert_int_equal(reading.start, SRV_EXIT_BAD);
 	forget(&reading);
 }
 
-/* Memory that connections may hold is set aside from that of requests, unless it would be most of it. */
+/* Memory for connections is subtracted from that for requests, up to half of the total. */
 static void test_memory_beside_connections(void **state)
 {
 	(void)state;
@@ -454,7 +454,7 @@ static void test_memory_beside_connections(void **state)
 	forget(&given);
 }
 
-/* Options that --print-config prints and --config reads are the same, automatic values included. */
+/* Options printed by --print-config and read by --config are the same, including automatic values. */
 static void test_printed_and_read(void **state)
 {
 	(void)state;
@@ -490,7 +490,7 @@ static void test_printed_and_read(void **state)
 	forget(&first), forget(&printed), forget(&again), forget(&once_more);
 }
 
-/* The word health and all server options, but none of check's. */
+/* health accepts all server options, but none of check's. */
 static void test_health(void **state)
 {
 	(void)state;
@@ -525,7 +525,7 @@ static void test_health(void **state)
 	refuses("--timeout-seconds=1", "unknown option '--timeout-seconds=1'");
 }
 
-/* The word check, a file, --json and all server options, in any order. */
+/* check accepts a file, --json and all server options, in any order. */
 static void test_check(void **state)
 {
 	(void)state;

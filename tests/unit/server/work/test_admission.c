@@ -13,9 +13,9 @@
 
 /* A job that signals its start and, if it has a gate, waits for the gate or the stop flag. */
 struct trial {
-	struct srv_job job; /* first */
+	struct srv_job job; /* must stay first: converted to and from srv_job */
 	sem_t started, *gate;
-	int turn; /* order of finishing, from 1 */
+	int turn; /* position in the order of finishing, from 1 */
 	bool computed, saw_stop;
 	pthread_t thread;
 };
@@ -85,7 +85,7 @@ static bool abandoned(struct srv_job *job)
 	return atomic_load(&is_abandoned);
 }
 
-/* The watcher raises the flags of abandoned jobs wherever they are computed, also when it had nothing to watch before. */
+/* The watcher sets the flags of abandoned jobs in place, even if it had nothing to watch before. */
 static void test_jobs_in_place(void **state)
 {
 	(void)state;
@@ -120,7 +120,7 @@ static void *churn(void *admission)
 	return NULL;
 }
 
-/* From several threads, with refusals: the sum is exact when all have finished. */
+/* The sum is exact after concurrent reservations, some of which are refused. */
 static void test_bytes_from_threads(void **state)
 {
 	(void)state;
@@ -149,7 +149,7 @@ static void test_limit(void **state)
 		set_up(&trials[i], &gate);
 	struct srv_admission *admission = srv_admission_start(2, 0, NULL);
 	submit(admission, &trials[0]);
-	sem_wait(&trials[0].started); /* it is being computed, no longer waiting */
+	sem_wait(&trials[0].started); /* it is running, and no longer waiting */
 	submit(admission, &trials[1]);
 	submit(admission, &trials[2]);
 	assert_false(srv_admission_reserve(admission));
@@ -227,7 +227,7 @@ static void leave(struct srv_job *job, bool computed)
 	sem_post(&trial->started);
 }
 
-/* The worker has lower priority than the threads that submit. */
+/* The worker runs at a lower priority than the threads that submit. */
 static void test_niceness(void **state)
 {
 	(void)state;
@@ -278,7 +278,7 @@ static bool has_left(struct srv_job *job)
 	return atomic_load(&leaves);
 }
 
-/* One is being computed, one waits, and both are given up; the third, which is not abandoned, is computed. */
+/* The running and the waiting job are both given up; the third, which is not abandoned, is computed. */
 static void test_abandoned(void **state)
 {
 	(void)state;
@@ -306,8 +306,7 @@ static void test_abandoned(void **state)
 	assert_true(wanted.computed && !wanted.saw_stop);
 }
 
-/* Stopping waits for a reserved place here, too; its job is given up by the worker or the watcher, whichever is first,
- * and only once. */
+/* Stopping waits for the reserved place. Its job is given up exactly once, by the worker or by the watcher. */
 static void test_stop_with_a_place_for_an_abandoned_job(void **state)
 {
 	enum { ROUNDS = 50 };
@@ -334,7 +333,7 @@ static void test_stop_with_a_place_for_an_abandoned_job(void **state)
 	}
 }
 
-/* Its place is free for another job at once. */
+/* The place of an abandoned job is free at once. */
 static void test_an_abandoned_job_leaves_its_place(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
-/* This program defines pthread_create, which the dynamic linker prefers: so the test sees every thread of the process,
- * OpenMP's included. */
+/* This program defines pthread_create, which the dynamic linker prefers to the original, so the test sees every thread
+ * of the process, including OpenMP's. */
 #include "server/work/team.h"
 
 #include <dlfcn.h>
@@ -47,11 +47,11 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t *thread, con
 }
 
 struct plan {
-	int allowed, wanted, spare; /* not counting the thread that owns the team */
+	int allowed, wanted, spare; /* excluding the thread that owns the team */
 	int expected;
 };
 
-/* Repeated regions of the size that was found start no further thread. */
+/* Repeated regions of the team's size must start no further thread. */
 static void work(int size)
 {
 	const int before = atomic_load(&n_started);
@@ -76,7 +76,7 @@ static void *try(void *argument)
 	return NULL;
 }
 
-/* On a thread of its own, because a team belongs to its thread and ends with it. */
+/* Runs on a thread of its own, because a team belongs to its thread and ends with it. */
 static void test_sizes(void **state)
 {
 	(void)state;
@@ -100,7 +100,7 @@ static void *try_limited(void *argument)
 	return NULL;
 }
 
-/* The load of the machine must not change the size later. */
+/* The machine's load must not change the size later. */
 static void test_not_dynamic(void **state)
 {
 	(void)state;

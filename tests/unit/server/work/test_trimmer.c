@@ -1,4 +1,4 @@
-/* Memory that has been idle goes back to the system, from each pool, and idle sets are forgotten. */
+/* Returning idle memory from each pool, and expiring idle sets. */
 #include "server/work/trimmer.h"
 
 #include <setjmp.h>

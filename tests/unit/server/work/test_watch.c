@@ -25,7 +25,7 @@ static void close_pair(const int fds[2])
 	close(fds[1]);
 }
 
-/* Waits until the connection is cut, however long that takes. */
+/* Waits without a time limit until the connection is cut. */
 static void ends(int fd)
 {
 	char byte;
@@ -48,8 +48,8 @@ static double now(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Those with even numbers are relieved or removed, the others are late.
- * @return whether the even ones were certainly in time; if so, they have not been cut */
+/* Relieves or removes the even connections, and lets the odd ones become late.
+ * @return whether the even ones were certainly in time and must not have been cut */
 static bool in_time_and_late(int seconds)
 {
 	struct srv_watch *watch = srv_watch_start();
@@ -73,7 +73,7 @@ static bool in_time_and_late(int seconds)
 	for (int i = 0; i < N; i++)
 		if (i % 4 != 2)
 			srv_watch_remove(watch, &watched[i]);
-	assert_int_equal(write(fds[1][0], "x", 1), 1); /* a late client may still send something */
+	assert_int_equal(write(fds[1][0], "x", 1), 1); /* a late client can still send */
 	assert_false(srv_watch_was_cut(&watched[1]));
 	srv_watch_stop(watch);
 	for (int i = 0; i < N; i++)
@@ -114,7 +114,7 @@ static void test_cut(void **state)
 	close_pair(others);
 }
 
-/* A new time limit counts from when it is set. */
+/* A new limit counts from the moment it is set. */
 static void test_another_time(void **state)
 {
 	(void)state;
@@ -140,8 +140,8 @@ static void test_another_time(void **state)
 	close_pair(others);
 }
 
-/* Pauses longer than a look at what is watched, so that the thread sleeps until it is woken. On a machine where it does
- * not get so far in time, this test cannot fail. */
+/* Pauses longer than the interval between looks, so that the thread sleeps until woken. On a machine too slow for that,
+ * the test passes without testing anything. */
 static void test_again_after_a_pause(void **state)
 {
 	(void)state;
