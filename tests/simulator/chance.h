@@ -1,4 +1,4 @@
-/** Random numbers that come from a seed alone. */
+/** Random numbers determined by a seed alone. */
 #ifndef SIMULATOR_CHANCE_H
 #define SIMULATOR_CHANCE_H
 

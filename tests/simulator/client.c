@@ -18,7 +18,7 @@ void client_connect(struct client *client, struct link *link)
 	*client->fault = '\0';
 }
 
-/* Only the first counts. */
+/* Records the client's first fault; later ones are ignored. */
 static void blame(struct client *client, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 static void blame(struct client *client, const char *format, ...)
@@ -31,9 +31,9 @@ static void blame(struct client *client, const char *format, ...)
 	va_end(arguments);
 }
 
-/* ---- speaking ---- */
+/* ---- sending ---- */
 
-/* Up to the end of a head that waits, unless it was run over before. */
+/* Stops at the end of a head that waits for 100 Continue, unless more was sent already. */
 size_t client_may_say(const struct client *client)
 {
 	const struct script *script = &client->script;
@@ -76,16 +76,16 @@ void client_leave(struct client *client, bool abruptly)
 	sockets_client_close(client->link, abruptly);
 }
 
-/* ---- an answer, as it was read ---- */
+/* ---- parsing a response ---- */
 
 struct answer {
 	const char *head;
-	size_t head_bytes, body_bytes; /* body_bytes: of Content-Length */
+	size_t head_bytes, body_bytes; /* body_bytes: from Content-Length */
 	int status;
 	bool has_length;
 };
 
-/* The value of a header line, [*n]; NULL: there is none. */
+/* The value of a header line, [*n]; NULL if absent. */
 static const char *header(const struct answer *answer, const char *name, size_t *n)
 {
 	const size_t length = strlen(name);
@@ -107,7 +107,7 @@ static bool header_is(const struct answer *answer, const char *name, const char 
 	return value && n == strlen(wanted) && strncmp(value, wanted, n) == 0;
 }
 
-/* @return false if the head is not there yet */
+/* @return false if the head is incomplete */
 static bool read_head(struct client *client, struct answer *answer)
 {
 	const char *at = client->heard + client->n_judged;
@@ -143,14 +143,14 @@ static bool is_excused(const struct client *client, const struct asked *asked, i
 	return status == 500 && (excuses & NO_MEMORY);
 }
 
-/* An answer to a connection, rather than to what is asked there. */
+/* Whether the response may concern the connection rather than a request. */
 static bool is_for_connection(const struct client *client, const struct answer *answer)
 {
 	return client->n_answered == 0 && (answer->status == 503 || answer->status == 429 || answer->status == 408);
 }
 
-/* Whether this answers a head that the service could read, rather than half of one that was late. Memory may run out while
- * the answer to that is made. */
+/* Whether this responds to a head that the service could read, rather than to half a head that was late. A late head
+ * gets a 503 instead of a 408 if memory runs out for the response. */
 static bool is_to_head(const struct client *client, const struct asked *asked, const struct answer *answer)
 {
 	const bool late = answer->status == 408 ||
@@ -189,13 +189,13 @@ static void judge_headers(struct client *client, const struct asked *asked, cons
 		blame(client, "204 to \"%s\" has a length", asked->name);
 }
 
-/* What answers no head of the client's has a body, whatever was asked: the service does not know. */
+/* A response to HEAD has a body if the service could not read the head, and so not the method. */
 static bool is_bare(const struct asked *asked, const struct answer *answer)
 {
 	return ((asked->traits & BARE) && header_is(answer, "X-Request-Id", asked->id)) || answer->status == 204;
 }
 
-/* Whatever happened to the set meanwhile, this is all of one version. */
+/* Concurrent changes to the set are allowed, but the whole response must belong to one version. */
 static void judge_version(struct client *client, const struct asked *asked, const struct answer *answer,
                           const char *body, size_t n)
 {
@@ -243,7 +243,7 @@ static void judge_end(struct client *client, const struct asked *asked, const st
 		blame(client, "%d to \"%s\" closes the connection", answer->status, asked->name);
 }
 
-/* Whether an answer stands in `heard`, whole, from n_judged on; it is judged then. */
+/* Judges the next response. @return false if it is still incomplete */
 static bool judge_one(struct client *client)
 {
 	struct answer answer;
@@ -283,7 +283,7 @@ static bool judge_one(struct client *client)
 	return true;
 }
 
-/* ---- hearing ---- */
+/* ---- receiving ---- */
 
 void client_hear(struct client *client, size_t most)
 {
@@ -318,7 +318,7 @@ void client_check_records(struct client *client)
 	}
 }
 
-/* An answer to what was wholly said is owed, unless one before it closed the connection. */
+/* Every complete request must have a response, unless an earlier response closed the connection. */
 void client_conclude(struct client *client)
 {
 	const struct script *script = &client->script;

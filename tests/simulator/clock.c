@@ -72,7 +72,7 @@ int timespec_get(struct timespec *out, int base)
 	return clock_gettime(CLOCK_REALTIME, out) == 0 ? base : 0;
 }
 
-/* Whoever asks for random bytes gets what looks like some, the same in every run. */
+/* Deterministic, so that a seed reproduces a run. */
 ssize_t getrandom(void *bytes, size_t n, unsigned flags)
 {
 	static unsigned char next = 1;

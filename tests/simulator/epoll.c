@@ -46,7 +46,7 @@ static void connect_clients(struct chance *chance)
 	}
 }
 
-/* The service gives a client that has closed its sending side a second. */
+/* The service allows one second after a client has closed its sending side. */
 static void note_time(struct client *client, double began)
 {
 	if (client->has_ended && clock_real_seconds() - began > nearly_second)
@@ -70,7 +70,7 @@ static void step(struct client *client, struct chance *chance, double began)
 	}
 }
 
-/* All that can be served is. */
+/* Whether everything that can be served has been served. */
 static bool is_done(const struct client *client)
 {
 	const struct script *script = &client->script;

@@ -15,7 +15,7 @@ static bool write_file(const gnutls_datum_t *text, char path[IDENTITY_PATH])
 	return fd >= 0 && write(fd, text->data, text->size) == (ssize_t)text->size;
 }
 
-/* All signatures of an Ed25519 key have one length, so that a seed means the same bytes every time. */
+/* Ed25519 signatures have a fixed length, so a seed yields the same byte counts every time. */
 static bool fill(gnutls_x509_crt_t certificate, gnutls_x509_privkey_t key)
 {
 	static const char serial[] = {1};

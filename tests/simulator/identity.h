@@ -1,4 +1,4 @@
-/** A certificate that signs itself, and its key, as files. */
+/** A self-signed certificate and its key, as files. */
 #ifndef SIMULATOR_IDENTITY_H
 #define SIMULATOR_IDENTITY_H
 

@@ -1,12 +1,12 @@
 /**
- * Drives the service through schedules that are made from seeds.
+ * Runs the service through schedules made from seeds.
  *
  * usage: simulate [--seeds FROM COUNT] [--seconds N] [--seed N] [--tls] [--epoll FROM COUNT]
- *   --seeds FROM COUNT  these, 0 and 1000 if not given
- *   --seconds N         at most so long
- *   --seed N            this one alone; what happens is printed
- *   --tls               the same under TLS
- *   --epoll FROM COUNT  on the library's threads, which no schedule decides (epoll.h)
+ *   --seeds FROM COUNT  seeds to run; default 0 1000
+ *   --seconds N         stop after N seconds
+ *   --seed N            run this seed alone, and print its events
+ *   --tls               use TLS
+ *   --epoll FROM COUNT  run on the library's threads, without control of the timing (epoll.h)
  * The last line is `N passed, N failed`.
  */
 #include "tests/simulator/clock.h"
@@ -53,7 +53,7 @@ static bool read_wanted(int argc, char **argv, struct wanted *wanted)
 
 static volatile unsigned long long seed_under_way, n_passed;
 
-/* The service has crashed, or goes round in circles. */
+/* The service has crashed or is in an endless loop. */
 static void on_signal(int number)
 {
 	printf("seed %llu: %s\n", seed_under_way, strsignal(number));
@@ -94,7 +94,7 @@ int main(int argc, char **argv)
 	static char buffer[1 << 16];
 	setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
 	const struct rlimit files = {FILES, FILES};
-	setrlimit(RLIMIT_NOFILE, &files); /* tables are as long */
+	setrlimit(RLIMIT_NOFILE, &files); /* tables indexed by descriptor have this length */
 	if (!read_wanted(argc, argv, &wanted)) {
 		fputs("usage: simulate [--seeds FROM COUNT] [--seconds N] [--seed N] [--tls] [--epoll FROM COUNT]\n", stderr);
 		return 2;

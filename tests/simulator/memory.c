@@ -12,7 +12,7 @@
 
 enum { PAGE = 4096, EARLY_BYTES = 64 << 10 };
 
-static bool counting; /* not with several threads */
+static bool counting; /* single-threaded only */
 static struct memory_counts counts;
 static int depth;
 static size_t n_granted, n_refused;
@@ -88,7 +88,7 @@ static void uncount(void *block)
 
 #if defined(__SANITIZE_ADDRESS__)
 
-/* ---- malloc is the sanitizer's: it tells of every block, and what this program itself asks for may be refused ---- */
+/* ---- malloc is the sanitizer's: hooks report every block, and allocations of this program itself may fail ---- */
 
 void __sanitizer_malloc_hook(const volatile void *block, size_t n);
 void __sanitizer_free_hook(const volatile void *block);
@@ -135,7 +135,7 @@ int __wrap_posix_memalign(void **out, size_t alignment, size_t n)
 
 #else
 
-/* ---- what is asked for before the system's functions are known, while the dynamic linker looks for them ---- */
+/* ---- allocations before the system's functions are known, while the dynamic linker looks them up ---- */
 
 static _Alignas(64) char early[EARLY_BYTES];
 static size_t n_early;
@@ -178,7 +178,7 @@ static bool find(void)
 	return found = true;
 }
 
-/* ---- in the place of the C library's ---- */
+/* ---- replacements of the C library's functions ---- */
 
 void *malloc(size_t n)
 {
@@ -235,7 +235,7 @@ void *aligned_alloc(size_t alignment, size_t n)
 
 #endif
 
-/* ---- what malloc keeps is not looked at: trimming it after every schedule takes longer than the schedule ---- */
+/* ---- malloc_trim does nothing: trimming after every schedule would take longer than the schedule ---- */
 
 struct mallinfo2 mallinfo2(void)
 {
@@ -255,8 +255,8 @@ static long long pages(size_t n)
 	return (long long)((n + PAGE - 1) / PAGE * PAGE);
 }
 
-/* What the library maps for every connection is kept for the next: fresh pages take longer than what is done with them.
- * With the sanitizer they go, so that whoever comes back to them is found out. */
+/* Recycles the mapping that the library makes for each connection, because fresh pages cost more than using them. Not
+ * under the sanitizer, which would then miss late accesses. */
 #if defined(__SANITIZE_ADDRESS__)
 enum { MOST_KEPT = 0 };
 #else
@@ -300,7 +300,7 @@ int munmap(void *mapped, size_t n)
 	return error;
 }
 
-/* With MREMAP_FIXED the target was mapped, and is not any more. */
+/* With MREMAP_FIXED an existing mapping at the target is replaced. */
 void *mremap(void *old, size_t n, size_t new_n, int flags, ...)
 {
 	va_list arguments;

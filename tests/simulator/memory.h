@@ -1,6 +1,6 @@
 /**
- * All memory of the program is counted, and a schedule may have some of it refused: malloc, mmap and their like are
- * replaced, for the libraries as well.
+ * Counts all memory of the program, and can refuse some of it to a schedule. Replaces malloc, mmap and their like, also
+ * for the libraries.
  */
 #ifndef SIMULATOR_MEMORY_H
 #define SIMULATOR_MEMORY_H
@@ -9,23 +9,23 @@
 #include <stddef.h>
 
 struct memory_counts {
-	long long n_blocks; /* of malloc's, not freed yet */
-	long long bytes;    /* in them */
+	long long n_blocks; /* allocated by malloc and not freed yet */
+	long long bytes;    /* of these blocks */
 	long long mapped_bytes;
-	long long peak_bytes; /* most of both together since memory_forget_peak */
-	long long n_failed;   /* that were refused so far */
+	long long peak_bytes; /* maximum of bytes and mapped_bytes together since memory_forget_peak */
+	long long n_failed;   /* allocations refused so far */
 };
 
-/* From here on, with one thread. */
+/* Starts to count. The program must be single-threaded from here on. */
 void memory_start(void);
 struct memory_counts memory_counts(void);
 void memory_forget_peak(void);
 
-/* While the service runs, what it asks for may be refused; what the simulator does for itself never is. */
+/* Marks the service's code: its allocations may be refused, the simulator's own never are. */
 void memory_enter_service(void);
 void memory_leave_service(void);
 
-/* Of what the service asks for from now on, `first` are granted and then `n` refused. n 0: none any more */
+/* Grants the service's next `first` allocations and then refuses `n`. n 0: refuses none */
 void memory_refuse(size_t first, size_t n);
 
 #endif

@@ -1,4 +1,4 @@
-/** The system's function of a name that this program has a function of, too. */
+/** Looks up the system's function of a name that this program redefines. */
 #ifndef SIMULATOR_REAL_H
 #define SIMULATOR_REAL_H
 

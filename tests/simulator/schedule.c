@@ -19,9 +19,9 @@ enum {
 	MOST_CLIENTS = 4,
 	MOST_STEPS = 60,
 	MOST_NOTES = 4096,
-	MOST_ROUNDS = 100000,        /* until everything is at rest: more is a service that goes round in circles */
-	KIND_SEEDS = 512,            /* that follow each other have the same kind of service */
-	UNCOUNTED_BYTES = 320 << 10, /* answers such as /metrics, scratch of the core */
+	MOST_ROUNDS = 100000,        /* until everything is at rest; reaching it means an endless loop in the service */
+	KIND_SEEDS = 512,            /* consecutive seeds that share a kind of service */
+	UNCOUNTED_BYTES = 320 << 10, /* for responses such as /metrics, and scratch memory of the core */
 	SESSION_BYTES = 64 << 10,
 	MS = 1000000,
 };
@@ -32,15 +32,15 @@ static struct client clients[MOST_CLIENTS];
 static size_t n_clients;
 static struct service_kind kind;
 static uint64_t kind_number;
-static bool is_running, cannot_start; /* the service */
+static bool is_running, cannot_start; /* of the service */
 static struct memory_counts before_start;
 static char fault[512];
 
-/* Of the schedule that runs: */
+/* State of the current schedule. */
 static struct {
 	bool time_flies, lacks_memory, drains, drained;
-	bool has_slow; /* clients */
-	bool had_work; /* under way when draining began */
+	bool has_slow; /* some clients are slow */
+	bool had_work; /* requests were under way when draining began */
 	long long began_ns;
 	struct memory_counts before;
 	size_t idle_before;
@@ -121,7 +121,7 @@ static void stop_service(void)
 	is_running = false;
 }
 
-/* After the clients have left. @return false if something is left of the service */
+/* After the clients have left. @return false if the service left something behind */
 static bool check_stopped(void)
 {
 	const struct memory_counts left = memory_counts();
@@ -148,7 +148,7 @@ static void close_service(void)
 	service_close();
 }
 
-/* What may be held and does not count: the connections', what is small, and the clients' own sessions. */
+/* Memory that does not count as memory of requests: connections, small allocations, and the clients' own sessions. */
 static long long beside_requests(void)
 {
 	return MOST_CLIENTS * (SRV_CONNECTION_BYTES + (kind.tls ? SESSION_BYTES : 0)) + UNCOUNTED_BYTES;
@@ -165,7 +165,7 @@ static void check_memory(void)
 		blame("%lld bytes are held, of which %zu count", held, service.budget_bytes);
 }
 
-/* Also while it computed. */
+/* The peak includes memory held during computations. */
 static void check_peak(void)
 {
 	const struct memory_counts counts = memory_counts();
@@ -229,7 +229,7 @@ static long long number_of(const struct client *client)
 	return client - clients;
 }
 
-/* Often to a boundary, or one byte past or short of one. */
+/* Often exactly to a boundary, or one byte short of or beyond it. */
 static size_t some_bytes(const struct client *client)
 {
 	const struct script *script = &client->script;
@@ -244,7 +244,7 @@ static size_t some_bytes(const struct client *client)
 	}
 }
 
-/* A client that drips keeps the body of its last request for that, all but the first byte. */
+/* Holds back the last request's body, except for its first byte, if the client will drip it. */
 static size_t before_drips(const struct client *client)
 {
 	const struct script *script = &client->script;
@@ -338,7 +338,8 @@ static void step_reload(void)
 static void connect_client(size_t i)
 {
 	struct link *link = sockets_connect(chance_one_in(&chance, 2) ? 0 : (unsigned)i);
-	/* Under TLS an answer past the library looks like any other: it must fit, as it does in any system's buffer. */
+	/* Under TLS a response sent past the library looks like any other, so the limit must not split it: it would fit
+	 * into any system's buffer. */
 	const size_t least = kind.tls ? 1000 : 1;
 	static const size_t windows[] = {64 << 10, 64 << 10, 64 << 10, 16 << 10, 4000, 1500};
 	client_connect(&clients[i], link);
@@ -383,7 +384,7 @@ static size_t progress(void)
 	return sum + sockets_n_ends() + sockets_n_moved();
 }
 
-/* Clients say and hear all they can, but for those that take their time. */
+/* Lets all clients send and receive as much as they can, except for slow ones. */
 static void rest(void)
 {
 	for (size_t i = 0; i < n_clients; i++)
@@ -398,7 +399,7 @@ static void rest(void)
 		}
 		turn(true);
 		if (sockets_n_waiting() > 0)
-			pass(20 * MS); /* the acceptor waits for a moment when it gets no descriptor */
+			pass(20 * MS); /* the acceptor pauses after a descriptor was refused */
 		bool ran = false;
 		while (threads_run())
 			ran = true;
@@ -429,7 +430,7 @@ static void check_records(void)
 	}
 }
 
-/* Some send or read a little every second, and no more of it; the service may wait for that so long and no longer. */
+/* Lets slow clients send or read a little every second. The service must close their connections within this time. */
 static void wait_until_closed(void)
 {
 	const struct srv_options *options = &kind.options;
@@ -461,7 +462,7 @@ static void leave_all(void)
 		client_leave(&clients[i], chance_one_in(&chance, 8));
 	rest();
 	if (sockets_n_ends() > 0) {
-		pass(6 * second_ns); /* those that linger; and the watchers look once more */
+		pass(6 * second_ns); /* for lingering connections, and one more look of each watcher */
 		rest();
 	}
 	for (size_t i = 0; i < n_clients; i++)
@@ -517,7 +518,7 @@ static void end_drained(void)
 
 /* ---- one schedule ---- */
 
-/* What came before leaves no trace: warm memory is given back, and the threads wait from here on. */
+/* Removes traces of earlier schedules: returns warm memory and lets every thread run until it waits. */
 static void settle(void)
 {
 	threads_preempt(0);
@@ -536,7 +537,7 @@ static void begin(uint64_t seed)
 	memset(&now, 0, sizeof now);
 	now.began_ns = clock_now_ns();
 	now.time_flies = chance_one_in(&chance, 5);
-	now.lacks_memory = chance_one_in(&chance, 4) && !kind.tls; /* libtasn1 does not survive it */
+	now.lacks_memory = chance_one_in(&chance, 4) && !kind.tls; /* libtasn1 crashes if an allocation fails */
 	now.drains = chance_one_in(&chance, 64);
 	memory_forget_peak();
 	now.before = memory_counts();
@@ -623,7 +624,7 @@ const char *schedule_run(uint64_t seed)
 	return *fault ? fault : NULL;
 }
 
-/* What is taken once and kept is taken by then. */
+/* Makes the service take everything that it allocates once and keeps. */
 static bool warm_up(void)
 {
 	for (uint64_t seed = 0; seed < 16 * KIND_SEEDS && !cannot_start; seed += KIND_SEEDS / 8)

@@ -1,4 +1,4 @@
-/** What happens in which order, made from a seed: a few clients, the service's threads, the clock, and what breaks. */
+/** Schedules made from seeds: a few clients, the service's threads, the clock, and failures, in a chosen order. */
 #ifndef SIMULATOR_SCHEDULE_H
 #define SIMULATOR_SCHEDULE_H
 
@@ -6,16 +6,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Before any schedule. @param tls  of connections under TLS. @return false if the service cannot be started */
+/* Call before any schedule. @param tls  whether connections use TLS. @return false if the service cannot be started */
 bool schedules_start(bool tls);
 /**
- * Runs one, with the service in the state that the one before left it in, which is that of a fresh one or a fault.
- * @return NULL, or what went wrong, until the next one
+ * Runs one schedule. The service is left by the previous one as if freshly started, which is checked.
+ * @return NULL, or the fault, valid until the next call
  */
 const char *schedule_run(uint64_t seed);
-/* What happened in the last one, and what its clients said and heard. */
+/* Prints the events of the last schedule, and what its clients sent and received. */
 void schedule_print(void);
-/* @return NULL, or what was not given back */
+/* @return NULL, or a description of what was leaked */
 const char *schedules_stop(void);
 
 #endif

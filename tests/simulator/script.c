@@ -15,7 +15,7 @@ struct maker {
 	bool no_token, no_host;
 };
 
-/* ---- known answers ---- */
+/* ---- known responses ---- */
 
 enum { N_BATCHES = 3 };
 
@@ -54,7 +54,7 @@ enum {
 
 /* ---- known sets ---- */
 
-/* What clients put, and what they make of it with a patch: so there are four versions, whoever comes first. */
+/* Clients put two documents and apply one patch to each, so a set has one of four versions, whatever the order. */
 enum { N_DOCUMENTS = 2, N_VERSIONS = 2 * N_DOCUMENTS };
 
 /* clang-format off */
@@ -68,7 +68,7 @@ static const char *const set_questions[SCRIPT_N_ASKS] = {
 static const char *const set_routes[SCRIPT_N_ASKS] = {"", "/evaluate", "/pattern"};
 
 static struct {
-	const char *version; /* in the answers */
+	const char *version; /* as in the responses */
 	struct api_response answers[SCRIPT_N_ASKS];
 } set_versions[N_VERSIONS];
 
@@ -99,7 +99,7 @@ static const char *version_in(const struct api_response *answer)
 	return NULL;
 }
 
-/* The description is that of the set "a"; it is not compared. */
+/* The description contains the name "a", so it is not compared as a whole. */
 static bool know_version(const struct api_service *service, size_t i)
 {
 	bool ok = true;
@@ -112,7 +112,7 @@ static bool know_version(const struct api_service *service, size_t i)
 	return ok;
 }
 
-/* The versions 2i of the i-th document, 2i + 1 of what the patch makes of it. */
+/* Version 2i is the i-th document, version 2i + 1 the patched one. */
 static bool know_sets(struct api_service *service)
 {
 	const struct api_sets_limits limits = {1 << 20, 1 << 20, 8, 8, 900, NULL};
@@ -214,7 +214,7 @@ static void expect_known(struct maker *maker, int i, unsigned traits)
 	}
 }
 
-/* Everything up to the lines that frame the body. */
+/* Writes the head up to the lines that frame the body. */
 static void begin(struct maker *maker, const char *method, const char *target)
 {
 	say(maker, "%s %s HTTP/1.1\r\n", method, target);
@@ -241,7 +241,7 @@ static void end_head(struct maker *maker)
 	maker->asked->head_end = maker->script->n;
 }
 
-/* The lines of a head that is written by hand. */
+/* Writes the usual lines of a head composed by hand. */
 static void say_who(struct maker *maker)
 {
 	say(maker, "Host: localhost\r\nX-Request-Id: %s\r\n", maker->asked->id);
@@ -290,7 +290,7 @@ static void send_body(struct maker *maker, const char *body, size_t n)
 		in_one(maker, body, n);
 }
 
-/* Nobody wants it. */
+/* A body that the route does not read. */
 static void perhaps_send_body(struct maker *maker)
 {
 	if (chance_one_in(maker->chance, 2))
@@ -299,7 +299,7 @@ static void perhaps_send_body(struct maker *maker)
 		end_head(maker);
 }
 
-/* ---- what is asked ---- */
+/* ---- requests ---- */
 
 static void get_known(struct maker *maker, int i, unsigned traits)
 {
@@ -404,7 +404,7 @@ static void post_batch(struct maker *maker)
 	post_known(maker, (int)chance_below(maker->chance, N_BATCHES));
 }
 
-/* Refused by its head, and its body is read nevertheless, unless it waits to be asked for. */
+/* The head is refused. The body is still read, unless the client waits for 100 Continue. */
 static void post_type(struct maker *maker)
 {
 	post_known(maker, KNOWN_TYPE);
@@ -440,7 +440,7 @@ static void post_too_long(struct maker *maker)
 	expect(maker, 413, CLOSES | UNFINISHED);
 }
 
-/* Of a body whose rest never comes. */
+/* Length sent of a body that never completes. */
 static size_t some_sent(const struct maker *maker)
 {
 	return 1 + chance_below(maker->chance, 2) * (99 + chance_below(maker->chance, 50));
@@ -510,7 +510,7 @@ static void long_in_chunks(struct maker *maker)
 	expect(maker, 413, MAY_CLOSE);
 }
 
-/* A tree of nodes, which takes many times the memory of its text. */
+/* Nested objects, whose parsed form takes many times the memory of the text. */
 static void post_trees(struct maker *maker)
 {
 	const size_t most = maker->world->max_json_bytes < 40000 ? maker->world->max_json_bytes : 40000;
@@ -561,7 +561,7 @@ static void without_token(struct maker *maker)
 
 /* ---- sets ---- */
 
-/* Two names, which all clients share. */
+/* One of two names, shared by all clients. */
 static void begin_of_set(struct maker *maker, const char *method, const char *more)
 {
 	char target[64];
@@ -578,7 +578,7 @@ static void expect_of_set(struct maker *maker, int status, int also, int also_th
 	maker->asked->asks = asks;
 }
 
-/* The set as somebody put it. */
+/* Names the version of one of the two documents, which may not be the current one. */
 static void say_condition(struct maker *maker)
 {
 	const size_t i = chance_one_in(maker->chance, 4) ? 2 : 0;
@@ -692,7 +692,7 @@ static void no_request(struct maker *maker)
 	expect(maker, 400, CLOSES | NAMELESS);
 }
 
-/* The library keeps a record of each, in the memory of the connection. */
+/* The library keeps a record of each argument in the connection's memory. */
 static void many_arguments(struct maker *maker)
 {
 	say(maker, "GET /healthz?");
@@ -759,7 +759,7 @@ static const struct {
 	void (*make)(struct maker *maker);
 	unsigned weight;
 	enum script_end end;
-	unsigned weight_of_sets; /* in a script about sets alone */
+	unsigned weight_of_sets; /* for scripts that use sets only */
 } kinds[] = {
 	{"health", get_health, 16, SCRIPT_ANY, 0},
 	{"ready", get_ready, 4, SCRIPT_ANY, 0},
@@ -832,7 +832,7 @@ static size_t kind_of(void (*make)(struct maker *))
 	return i;
 }
 
-/* @return whether another one may follow */
+/* @return whether another request may follow */
 static bool add_request(struct script *script, const struct script_world *world, enum script_end end, bool of_sets,
                         size_t client, struct chance *chance)
 {

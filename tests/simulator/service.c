@@ -24,10 +24,10 @@ static struct service_kind kind;
 static struct srv_gate gate;
 static struct srv_http *http;
 static struct srv_acceptor *acceptor;
-static struct srv_listeners listeners; /* of service_start_threads */
+static struct srv_listeners listeners; /* for service_start_threads */
 static size_t n_idle_calls;
 
-/* ---- what the simulation has in place of parts of the service ---- */
+/* ---- replacements of parts of the service ---- */
 
 __typeof__(srv_selftest) __wrap_srv_selftest;
 __typeof__(srv_team_start_for) __wrap_srv_team_start_for;
@@ -36,14 +36,14 @@ __typeof__(api_is_large) __real_api_is_large, __wrap_api_is_large;
 __typeof__(srv_log) __wrap_srv_log;
 __typeof__(srv_log_access) __wrap_srv_log_access;
 
-/* It runs threads of the library's. */
+/* The real self-test runs threads of the library. */
 bool __wrap_srv_selftest(bool tls)
 {
 	(void)tls;
 	return srv_readers_start();
 }
 
-/* Of one. */
+/* Teams have one thread. */
 int __wrap_srv_team_start_for(struct srv_admission *admission, int wanted, int spare)
 {
 	(void)admission, (void)wanted, (void)spare;
@@ -52,7 +52,7 @@ int __wrap_srv_team_start_for(struct srv_admission *admission, int wanted, int s
 
 static size_t large_one_in, n_asked_large;
 
-/* Large requests take long to compute; the queue does not mind if they are small. */
+/* Real large requests take long to compute; the queue works the same for small ones. */
 bool __wrap_api_is_large(const struct api_service *by, const struct api_request *request)
 {
 	return large_one_in ? ++n_asked_large % large_one_in == 0 : __real_api_is_large(by, request);
@@ -64,7 +64,7 @@ void service_make_large(size_t one_in)
 	n_asked_large = 0;
 }
 
-/* The same text each time: to print it takes a third of a start. */
+/* Prints the text only once, because printing takes a third of a start. */
 char *__wrap_api_openapi_print(const struct api_service *service, const struct api_table *table, size_t *bytes)
 {
 	static char *text;
@@ -94,7 +94,7 @@ void service_say_log(void)
 	says_log = true;
 }
 
-/* ---- records ---- */
+/* ---- the access log ---- */
 
 enum { MOST_RECORDS = 256 };
 
@@ -136,7 +136,7 @@ bool service_metrics_agree(void)
 	unsigned long long sum = 0;
 	char *text = srv_metrics_print(&gauges, &n);
 	for (const char *at = text; at && (at = memmem(at, n - (size_t)(at - text), name, sizeof name - 1)); at++)
-		sum += strtoull(strstr(at, "} ") + 2, NULL, 10); /* there are braces in labels */
+		sum += strtoull(strstr(at, "} ") + 2, NULL, 10); /* skip to the last brace, because labels may contain braces */
 	free(text);
 	return sum == n_ever;
 }
@@ -207,7 +207,7 @@ static void note_idle(void)
 	n_idle_calls++;
 }
 
-/* As in production, where the library's thread takes the connection over, nothing comes in between. */
+/* Not preempted, because in production the library's thread takes over the connection at this point. */
 static void add(void *closure, int fd, const struct sockaddr *address, socklen_t bytes)
 {
 	threads_hold(true);
@@ -315,9 +315,9 @@ struct service_counts service_counts(void)
 	};
 }
 
-/* ---- a turn of the library ---- */
+/* ---- one round of the library ---- */
 
-/* How much can be received until the next turn: often little, and at times nothing has arrived. */
+/* Number of bytes that can be received until the next round: often few. */
 static size_t some_credit(struct chance *chance)
 {
 	static const size_t most[] = {1, 3, 16, 100, 1000, SERVICE_TURN_BYTES, SERVICE_TURN_BYTES, (size_t)-1};

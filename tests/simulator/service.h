@@ -1,4 +1,4 @@
-/** The service under simulation: all of it but for main.c, served by the calling thread (threads.h has the others). */
+/** The service under simulation: everything but main.c, run by the calling thread (threads.h simulates the others). */
 #ifndef SIMULATOR_SERVICE_H
 #define SIMULATOR_SERVICE_H
 
@@ -12,53 +12,53 @@
 
 enum { SERVICE_TURN_BYTES = 16 << 10 };
 
-/* What one simulated service may do, made from a number. */
+/* Settings of a simulated service, derived from a number. */
 struct service_kind {
 	struct srv_options options;
 	bool asks_tokens, tls;
 };
 
 void service_kind_make(struct service_kind *kind, uint64_t number);
-/* From now on every kind serves https. @return false if there can be no certificate */
+/* Makes every further service use TLS. @return false if no certificate can be made */
 bool service_use_tls(void);
 
-/* Everything that has to be back where it was when all connections are closed. */
+/* Counts that must return to their initial values once all connections are closed. */
 struct service_counts {
 	size_t n_connections, n_under_way, n_waiting;
 	size_t budget_bytes, queue_bytes, pool_bytes, idle_bytes;
 };
 
-/* @return false if it cannot be started, which is a fault of the simulator's */
+/* @return false if the service cannot be started, which is the simulator's fault */
 bool service_start(const struct service_kind *kind);
-/* The same with the library's threads, on a port of loopback. @param port  set to it */
+/* As service_start, with the library's threads and a loopback port. @param port  set to the port */
 bool service_start_threads(const struct service_kind *kind, int *port);
 /**
- * Ready sockets are looked at once.
- * @param chance  how little may be received; NULL: all that there is
- * @return false if the library has failed
+ * Serves every ready socket once.
+ * @param chance  limits how much can be received; NULL: no limit
+ * @return false if the library failed
  */
 bool service_turn(struct chance *chance);
 struct service_counts service_counts(void);
-/* What clients have left. */
+/* Forgets the sets that clients have left. */
 void service_forget_sets(void);
-/* As after SIGTERM; then, when the time of draining is over, as before the end of main. */
+/* Acts as SIGTERM does: starts to drain. service_close then does what main does when the drain time is over. */
 void service_drain(void);
-/* As after SIGHUP. */
+/* Acts as SIGHUP does. */
 void service_reload(void);
 bool service_is_idle(void);
 size_t service_n_idle_calls(void);
 void service_close(void);
 void service_stop(void);
 
-/* What the service logs, apart from requests, is printed from now on. */
+/* From now on prints the service's log, apart from requests. */
 void service_say_log(void);
 
-/* Requests that the service has on record so far, and of them those with this id and status. */
+/* Number of recorded requests with this id and status. */
 size_t service_n_recorded(const char *id, int status);
 void service_forget_records(void);
-/* Whether the metrics have counted every request that has ever been on record, and no other. */
+/* Whether the metrics have counted exactly the requests that were recorded. */
 bool service_metrics_agree(void);
 
-/* Large requests go through the queue; this says which are large. @param one_in  0: what the api says */
+/* Makes one in so many requests large, and so queued. @param one_in  0: the api decides */
 void service_make_large(size_t one_in);
 #endif

@@ -15,16 +15,16 @@
 enum { MOST_FILES = 1024, MOST_LINKS = 16, MOST_PIECES = 64 };
 
 static struct link links[MOST_LINKS];
-static struct link *by_fd[MOST_FILES]; /* of the service's ends */
+static struct link *by_fd[MOST_FILES]; /* indexed by the service's descriptors */
 static struct {
 	struct link *link;
 	int fd;
-} waiting[MOST_LINKS]; /* to be accepted */
+} waiting[MOST_LINKS]; /* pending connections */
 static size_t n_waiting, n_ends, n_wrong, n_moved, n_events;
 static int listen_fd = -1;
-static size_t n_refused; /* descriptors, from now on */
+static size_t n_refused; /* descriptors still to be refused */
 
-/* The connection that this descriptor of the service's belongs to, or NULL. */
+/* The connection of one of the service's descriptors, or NULL. */
 static struct link *link_of(int fd)
 {
 	return fd >= 0 && fd < MOST_FILES ? by_fd[fd] : NULL;
@@ -57,7 +57,7 @@ static void have_end(int fd, struct link *link)
 	n_ends++;
 }
 
-/* ---- the clients ---- */
+/* ---- client side ---- */
 
 int sockets_listen(void)
 {
@@ -155,7 +155,7 @@ static ssize_t send_bytes(const struct link *link, const void *bytes, size_t n)
 
 static ssize_t receive_bytes(struct link *link, void *bytes, size_t n)
 {
-	if (link->is_cut) /* as by the reset that the option makes of a close */
+	if (link->is_cut) /* as after the reset that SO_LINGER makes of a close */
 		return 0;
 	const ssize_t got = REAL(recvfrom)(link->client, bytes, n, MSG_DONTWAIT, NULL, NULL);
 	if (got > 0)
@@ -163,7 +163,7 @@ static ssize_t receive_bytes(struct link *link, void *bytes, size_t n)
 	return got;
 }
 
-/* ---- under TLS: the library below knows the file's number alone ---- */
+/* ---- TLS, whose transport sees only the descriptor ---- */
 
 static struct link *link_of_client(gnutls_transport_ptr_t number)
 {
@@ -198,7 +198,7 @@ bool sockets_client_encrypt(struct link *link)
 	return true;
 }
 
-/* @return whether the handshake is over; errno says why it is not */
+/* @return whether the handshake is complete; otherwise errno is set */
 static bool greet(struct link *link)
 {
 	const int code = link->greeted ? 0 : gnutls_handshake(link->session);
@@ -250,7 +250,7 @@ void sockets_client_close(struct link *link, bool abruptly)
 	link->unread = 0;
 }
 
-/* ---- in the place of the C library's: what the service does with its ends ---- */
+/* ---- replacements of the C library's functions, for the service's ends ---- */
 
 int accept4(int fd, __SOCKADDR_ARG address, socklen_t *restrict n, int flags)
 {
@@ -278,7 +278,7 @@ ssize_t recvfrom(int fd, void *restrict bytes, size_t n, int flags, __SOCKADDR_A
 		return REAL(recvfrom)(fd, bytes, n, flags, from, size);
 	if (link->reset)
 		return fail(ECONNRESET);
-	if (flags == MSG_DONTWAIT) /* what lingers is read by another thread */
+	if (flags == MSG_DONTWAIT) /* another thread reads from lingering connections */
 		return REAL(recvfrom)(fd, bytes, n, flags, NULL, NULL);
 	if (link->credit == 0)
 		return fail(EAGAIN);
@@ -291,7 +291,7 @@ ssize_t recvfrom(int fd, void *restrict bytes, size_t n, int flags, __SOCKADDR_A
 	return got;
 }
 
-/* How many of n bytes may be sent; 0: none now. */
+/* How many of n bytes can be sent now. */
 static size_t room(struct link *link, size_t n, int flags)
 {
 	const size_t free_bytes = link->is_cut ? n : link->window > link->unread ? link->window - link->unread : 0;
@@ -347,7 +347,7 @@ ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 	return may == 0 ? fail(EAGAIN) : count_sent(link, REAL(sendmsg)(fd, &less, flags | MSG_DONTWAIT));
 }
 
-/* A pair of sockets has none of TCP's options, and no end by reset. */
+/* A socket pair has no TCP options, and cannot be closed by a reset. */
 int setsockopt(int fd, int level, int option, const void *value, socklen_t n)
 {
 	struct link *link = link_of(fd);
@@ -357,7 +357,7 @@ int setsockopt(int fd, int level, int option, const void *value, socklen_t n)
 	return 0;
 }
 
-/* How one thread wakes another that waits in poll. */
+/* Counted because this is how one thread wakes another from poll. */
 int eventfd_write(int fd, eventfd_t value)
 {
 	n_events++;
@@ -375,8 +375,8 @@ int dup(int fd)
 	return copy;
 }
 
-/* As TCP does: where something is left unread, a close is a reset, and the other side loses what it has not read. A
- * goodbye of TLS is left out: a client that sends it before the answer risks that. */
+/* As in TCP, closing with unread input causes a reset, and the other side loses what it has not read. A TLS
+ * close_notify does not count as unread input: a client that sends one before it has the response takes that risk. */
 static void let_go(struct link *link, int fd)
 {
 	char byte;
@@ -410,7 +410,7 @@ int sockets_poll(struct pollfd *fds, nfds_t n)
 	return ready;
 }
 
-/* ---- select, with which the library asks once in a round ---- */
+/* ---- select, which the library calls once in each round ---- */
 
 static int list(const fd_set *read, const fd_set *write, int n_files, struct pollfd fds[FD_SETSIZE])
 {
@@ -423,8 +423,8 @@ static int list(const fd_set *read, const fd_set *write, int n_files, struct pol
 	return n;
 }
 
-/* A connection can always be read: select cannot know what the reader holds, as epoll's flags and TLS's pending bytes
- * do. That a read finds nothing may happen in any case. */
+/* Reports every connection as readable, because select cannot see what the reader holds (epoll's flags and TLS's
+ * pending bytes can). A read that finds nothing is harmless. */
 static bool is_readable(const struct pollfd *fd, const struct link *link)
 {
 	return (fd->events & POLLIN) && (link || (fd->revents & (POLLIN | POLLHUP | POLLERR)));

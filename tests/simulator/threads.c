@@ -43,8 +43,8 @@ struct thread {
 	pthread_cond_t *condition;
 	struct pollfd *fds;
 	nfds_t n_fds;
-	size_t n_events;  /* up to then none of them was ready */
-	long long due_ns; /* -1: never */
+	size_t n_events;  /* value at which none of the descriptors was ready */
+	long long due_ns; /* -1: no time limit */
 	bool timed_out;
 };
 
@@ -53,7 +53,7 @@ static struct chance *chance;
 static size_t preempts;
 static bool held;
 static struct thread threads[MOST_THREADS];
-static struct thread *current; /* NULL: the calling thread */
+static struct thread *current; /* NULL: the main thread */
 static ucontext_t main_context;
 static void *main_fake_stack;
 static const void *main_stack;
@@ -75,7 +75,7 @@ void threads_hold(bool hold)
 	held = hold;
 }
 
-/* ---- from one stack to another ---- */
+/* ---- switching stacks ---- */
 
 static void enter(struct thread *thread)
 {
@@ -102,7 +102,7 @@ static void begin(void)
 	leave(thread, true);
 }
 
-/* ---- who can run ---- */
+/* ---- runnable threads ---- */
 
 static bool is_due(const struct thread *thread)
 {
@@ -153,7 +153,7 @@ bool threads_run(void)
 	return n > 0;
 }
 
-/* The calling thread needs what another one has. */
+/* Runs other threads until one of them releases what the calling thread needs. */
 static void wait_for_others(void)
 {
 	if (current) {
@@ -164,14 +164,14 @@ static void wait_for_others(void)
 	}
 }
 
-/* Not while a thread has an account: it is looked up by thread, of which there is one here. */
+/* Not while a memory account is open: accounts are thread-local, and all simulated threads share one real thread. */
 static void perhaps_preempt(void)
 {
 	if (current && preempts && !held && !api_account_current && chance_one_in(chance, preempts))
 		leave(current, false);
 }
 
-/* ---- in the place of the C library's ---- */
+/* ---- replacements of the C library's functions ---- */
 
 static void *stack_for(struct thread *thread)
 {
@@ -238,7 +238,7 @@ static int wait_on(pthread_cond_t *condition, pthread_mutex_t *lock, long long d
 {
 	struct thread *thread = current;
 	if (!thread)
-		abort(); /* the calling thread serves connections, and waits for nothing */
+		abort(); /* the main thread serves connections, and must not wait */
 	thread->condition = condition;
 	thread->due_ns = due_ns;
 	thread->state = ON_CONDITION;
@@ -311,7 +311,7 @@ int poll(struct pollfd *fds, nfds_t n, int ms)
 	return sockets_poll(fds, n);
 }
 
-int __poll_chk(struct pollfd *fds, nfds_t n, int ms, size_t bytes); /* what poll is with -D_FORTIFY_SOURCE */
+int __poll_chk(struct pollfd *fds, nfds_t n, int ms, size_t bytes); /* poll as compiled with -D_FORTIFY_SOURCE */
 
 int __poll_chk(struct pollfd *fds, nfds_t n, int ms, size_t bytes)
 {
@@ -320,7 +320,7 @@ int __poll_chk(struct pollfd *fds, nfds_t n, int ms, size_t bytes)
 	return poll(fds, n, ms);
 }
 
-/* Nothing that a thread asks for itself, such as another priority, may befall the only one there is. */
+/* A thread's request to change its scheduling must not affect the only real thread. */
 long syscall(long number, ...)
 {
 	va_list arguments;
