@@ -6,7 +6,7 @@
 
 static void same_members(const json_t *a, const json_t *b)
 {
-	/* jansson's iterators need non-const objects. */
+	/* jansson's iterators take non-const objects. */
 	json_t *x = (json_t *)(uintptr_t)a, *y = (json_t *)(uintptr_t)b;
 	void *i = json_object_iter(x), *j = json_object_iter(y);
 	for (; i && j; i = json_object_iter_next(x, i), j = json_object_iter_next(y, j)) {
@@ -32,7 +32,7 @@ void fuzz_same_trees(const json_t *a, const json_t *b)
 
 /* ---- a document and jansson's tree ---- */
 
-/* Number of levels of a nested array of numbers; -1 for anything else. */
+/* Depth of a nested array of numbers; -1 for anything else. */
 static int nest_depth(const json_t *node)
 {
 	if (json_is_number(node))
@@ -149,9 +149,9 @@ void fuzz_same_as_jansson(const struct api_document *document, const json_t *exp
 	same_node(document, document->root, expected);
 }
 
-/* ---- which numbers were integers ---- */
+/* ---- integers and reals ---- */
 
-/* Flat index of the first real in a nested array, or the number of its numbers. @return whether there is one */
+/* Adds to *i the number of integers before the first real in a nested array. @return whether there is a real */
 static bool first_real(const json_t *node, size_t *i)
 {
 	if (json_is_real(node))
@@ -199,7 +199,7 @@ double fuzz_value(const struct api_array *array, size_t i)
 	return ((const double *)array->data)[i];
 }
 
-/* An empty array has a complete shape in a frame; in a text, the shape ends where its brackets end. */
+/* An empty array keeps its complete shape in a frame; in JSON text the shape ends at the innermost brackets. */
 static void same_shapes(const struct api_array *a, const struct api_array *b)
 {
 	FUZZ_CHECK(!a->ragged && !b->ragged && a->n == b->n, "%zu and %zu numbers", a->n, b->n);

@@ -51,7 +51,7 @@ void fuzz_put(struct fuzz_dressed *d, const char *key, const char *text)
 
 /* ---- arrays ---- */
 
-/* The values below one element of a level. */
+/* Writes the values below one element of a level. @return the values that follow */
 static const double *put_text(struct api_buffer *out, bool integral, int rank, const size_t *shape,
                               const double *values)
 {

@@ -1,5 +1,5 @@
 /**
- * Writes a document in both forms at once: as JSON text and as a frame. Arrays may go into the tail of the frame.
+ * Writes a document in both forms at once: as JSON text and as a frame, in whose tail arrays may be placed.
  */
 #ifndef FUZZ_DRESSED_H
 #define FUZZ_DRESSED_H
@@ -8,27 +8,27 @@
 #include "api/codec/document.h"
 
 struct fuzz_dressed {
-	struct api_buffer json, head, tail; /* head: the document of the frame */
+	struct api_buffer json, head, tail; /* head: the frame's document */
 	bool comma;                         /* this object already has a member */
 };
 
-/* Start with the limits of the three buffers set and everything else zero. */
+/* The limits of the three buffers must be set, and everything else zero. */
 void fuzz_dressed_start(struct fuzz_dressed *d);
 
 void fuzz_open(struct fuzz_dressed *d, const char *key); /* "key": { */
 void fuzz_close(struct fuzz_dressed *d);
-/* "key": text, verbatim, in both forms. */
+/* Writes "key": text, verbatim, in both forms. */
 void fuzz_put(struct fuzz_dressed *d, const char *key, const char *text);
 /**
- * An array under a key: nested text in JSON; in the frame the same, or a reference.
- * @param binary  a reference in the frame
- * @param dtype   of the reference; it must be able to hold the values
- * @param shape   [rank], rank 0 to 3; their product n
+ * Writes an array under a key: nested text in JSON; in the frame the same text, or a reference.
+ * @param binary  use a reference in the frame
+ * @param dtype   of the reference; must be able to represent the values
+ * @param shape   [rank], rank 0 to 3; their product is n
  * @param values  [n]; written as integers in text if integral is set
  */
 void fuzz_put_array(struct fuzz_dressed *d, const char *key, bool binary, enum api_dtype dtype, bool integral, int rank,
                     const size_t *shape, const double *values);
-/* The frame. @return the caller frees it */
+/* Joins the frame. @return owned by the caller */
 char *fuzz_frame(const struct fuzz_dressed *d, size_t *bytes);
 void fuzz_dressed_free(struct fuzz_dressed *d);
 

@@ -1,5 +1,6 @@
 /* Sends a request generated from the input's bytes as JSON and as a frame: both must get the same status, the same
- * faults and the same values bit for bit. Nearly all fields of the contract occur, mostly with valid values. */
+ * faults and the same values bit for bit. The input covers nearly all fields of the contract, mostly with valid
+ * values. */
 #include "tests/fuzz/dressed.h"
 
 #include <float.h>
@@ -18,9 +19,9 @@
 enum {
 	MOST_VERTICES = 24,
 	MOST_CONTACTS = 4,
-	MANY = 1100, /* enough for two threads to have work */
+	MANY = 1100, /* enough to occupy two threads */
 	MOST_NUMBERS = MANY * 6,
-	MANY_CONTACTS = 0x5E, /* the settings of a request with that many contacts in its first group */
+	MANY_CONTACTS = 0x5E, /* settings byte of a request with that many contacts in its first group */
 };
 
 /* A request under construction. */
@@ -28,7 +29,7 @@ struct request {
 	struct fuzz_input *input;
 	struct fuzz_dressed *d;
 	size_t dim, n_vertices;
-	size_t accidents; /* one in that many choices is made wrong; 0: none */
+	size_t accidents; /* one in that many choices is made invalid; 0: none */
 	double values[MOST_NUMBERS];
 };
 
@@ -58,7 +59,7 @@ static double raw_number(struct request *r)
 	return isfinite(value) ? value : 1;
 }
 
-/* Mostly of ordinary size, on a lattice, so that geometry is sometimes degenerate. */
+/* Most values have ordinary magnitudes and lie on a lattice, so that the geometry is sometimes degenerate. */
 static double number(struct request *r, enum kind kind)
 {
 	static const double edges[] = {
@@ -85,10 +86,10 @@ static double as_dtype(double value, enum api_dtype dtype)
 	                    : dtype == API_I32 ? INT32_MAX
 	                                       : 9e18;
 	value = value < low ? low : value > high ? high : value;
-	return trunc(value) + 0.0; /* integers have no -0 */
+	return trunc(value) + 0.0; /* adding 0.0 removes -0, which integers lack */
 }
 
-/* values[n] under a key, in some shape. */
+/* Writes values[n] under a key, in a random form. */
 static void put_values(struct request *r, const char *key, int rank, const size_t *shape, size_t n, enum kind kind)
 {
 	const uint8_t choice = fuzz_byte(r->input);
@@ -102,7 +103,7 @@ static void put_values(struct request *r, const char *key, int rank, const size_
 	fuzz_put_array(r->d, key, choice & 3, dtype, integral, one_level ? 1 : rank, one_level ? flat : shape, r->values);
 }
 
-/* A field of [n, inner, innermost] (0: no such level), or one row for all. */
+/* Writes a field of shape [n, inner, innermost] (0: level absent), or one row for all. */
 static void put_field(struct request *r, const char *key, size_t n, size_t inner, size_t innermost, bool one_for_all,
                       enum kind kind)
 {
@@ -137,8 +138,8 @@ static void put_choice(struct request *r, const char *key, const char *const wor
 	fuzz_put(r->d, key, accident(r) ? "null" : text);
 }
 
-/* A list of some of the words. */
-/* @param always  a word that is there in any case, or NULL */
+/* Writes a list of some of the words. */
+/* @param always  a word that is always included, or NULL */
 static void put_choices(struct request *r, const char *key, const char *const words[], size_t n, const char *always)
 {
 	char text[512] = "[", *end = text + 1;
@@ -149,10 +150,10 @@ static void put_choices(struct request *r, const char *key, const char *const wo
 	fuzz_put(r->d, key, text);
 }
 
-/* Integers [n, k] below limit; those of a row are distinct if possible. */
+/* Writes integers [n, k] below limit, distinct within a row if possible. */
 static void put_indices(struct request *r, const char *key, size_t n, size_t k, size_t limit)
 {
-	/* Not valid: a frame's is refused as a whole, a text's at its first entry. */
+	/* API_F64 and API_F32 are excluded: a frame with them is refused as a whole, JSON text at the first entry. */
 	static const enum api_dtype dtypes[] = {API_I32, API_I32, API_U32, API_I64};
 	const uint8_t choice = fuzz_byte(r->input);
 	const size_t shape[] = {n, k}, flat[] = {n * k};
@@ -175,7 +176,7 @@ static void put_indices(struct request *r, const char *key, size_t n, size_t k, 
 static const char *const plain_mu[] = {"mu", "mu_s", "mu_k"};
 static const char *const vertex_mu[] = {"vertex_mu", "vertex_mu_s", "vertex_mu_k"};
 
-/* Either the one coefficient that sets both, or both; n = 0: bare numbers. */
+/* Writes either the single coefficient, or the static and the kinetic one; n = 0: bare numbers. */
 static void put_mu(struct request *r, const char *const names[], size_t n, bool one_for_all)
 {
 	const bool two = below(r, 2);
@@ -193,7 +194,7 @@ static void put_materials(struct request *r)
 	put_indices(r, "vertex_material", r->n_vertices, 1, m);
 	if (below(r, 4))
 		fuzz_put(r->d, "plane_material", "0");
-	/* Usually symmetric: all the same number. */
+	/* Usually one number everywhere, because the matrix must be symmetric. */
 	const size_t shape[] = {m, m};
 	const double mu = number(r, NON_NEGATIVE);
 	for (size_t i = 0; i < m * m; i++)
@@ -342,7 +343,7 @@ static void put_request(struct request *r, bool many)
 	if (parts & 48)
 		put_barrier(r);
 	put_groups(r, groups, many);
-	if (many) /* triplets would take most of the time of all executions */
+	if (many) /* triplets would dominate the time of all runs */
 		fuzz_put(r->d, "hessian", "{\"format\":\"csr\"}");
 	else
 		put_answer(r);
@@ -377,9 +378,9 @@ static void put_function(struct request *r, const char **target)
 	fuzz_close(r->d);
 }
 
-/* ---- both ---- */
+/* ---- sending both forms ---- */
 
-/* Of a request of /v1/evaluate, in each form. */
+/* Checks both forms of a request to /v1/evaluate. */
 static void check_parts(const char *text, size_t text_bytes, const char *body, size_t bytes)
 {
 	struct api_arena arena = {0};
@@ -424,7 +425,7 @@ static void forget(struct answer *answer)
 	api_response_free(&answer->response);
 }
 
-/* Pointers are the same; messages may depend on how the culprit was written. */
+/* Compares pointers only, because messages may depend on the form of the offending value. */
 static void same_faults(const struct answer *a, const struct answer *b)
 {
 	json_t *x = json_loads(a->body, 0, NULL), *y = json_loads(b->body, 0, NULL);
@@ -470,7 +471,7 @@ static void check(const struct fuzz_dressed *d, const char *target, uint8_t sett
 	same_answers(&json, &frame);
 	if (!strcmp(target, "/v1/evaluate"))
 		check_parts(text, d->json.bytes, body, bytes);
-	if (settings & 4) { /* the same build returns the same bytes with any threads and kernels */
+	if (settings & 4) { /* one build returns the same bytes with any threads and kernels */
 		service.n_threads = 2;
 		if (!api_choose_kernels(&service, kernels[settings >> 3 & 3]))
 			service.kernels = NULL;
@@ -479,7 +480,7 @@ static void check(const struct fuzz_dressed *d, const char *target, uint8_t sett
 		forget(&again);
 	}
 	if (json.response.status == 200 &&
-	    !strcmp(target, "/v1/evaluate")) { /* 422: an output that the first request did not ask for overflows */
+	    !strcmp(target, "/v1/evaluate")) { /* 422: an output absent from the first request overflows */
 		ask(&service, "/v1/check", api_media_frame, NULL, body, bytes, &again);
 		FUZZ_CHECK(again.response.status == 200 || again.response.status == 422, "%s", again.body);
 		forget(&again);
@@ -492,7 +493,7 @@ static void check(const struct fuzz_dressed *d, const char *target, uint8_t sett
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct request r; /* large */
+	static struct request r; /* too large for the stack */
 	struct fuzz_input input = {data, data + size};
 	struct fuzz_dressed d;
 	const uint8_t settings = fuzz_byte(&input), accidents = fuzz_byte(&input);

@@ -1,6 +1,6 @@
-/* Compares the reading of a frame's container and references with a second, slow implementation.
- * Input: a byte of flags, then the body, or (bit 0) the document up to a 0xFF byte and the tail, from which the body is
- * assembled here: random bytes hardly ever have the right length. Bits 1 to 3: misalignment of the body. */
+/* Compares the reading of a frame's container and references with a second, slow implementation. Input: a byte of
+ * flags, then the body, or (bit 0) the document up to a 0xFF byte and the tail, from which the body is assembled here
+ * because random bytes hardly ever have the right length. Bits 1 to 3: misalignment of the body. */
 #include "api/codec/frame.h"
 
 #include "tests/fuzz/compare.h"
@@ -8,7 +8,7 @@
 
 enum { ASSEMBLED = 1, STEP = 64, MOST_DOCUMENT = 4096, MOST_REFERENCES = 256 };
 
-/* ---- what a reference must be ---- */
+/* ---- expected references ---- */
 
 struct expected {
 	const char *tail;
@@ -17,7 +17,7 @@ struct expected {
 		size_t begin, end;
 	} stretches[MOST_REFERENCES];
 	size_t n;
-	bool unsure; /* more references than there is room for */
+	bool unsure; /* the document has more references than this struct can store */
 };
 
 static bool is_reference(const json_t *node)
@@ -38,14 +38,14 @@ static int dtype_of(const json_t *node)
 	return -1;
 }
 
-/* Sizes in a document are read as doubles, which loses the last bit beyond 2^53. */
+/* Sizes in a document are read as doubles, which are exact up to 2^53. */
 static bool is_size(const json_t *node)
 {
 	return json_is_integer(node) && json_integer_value(node) >= 0 &&
 	       (double)json_integer_value(node) <= 9007199254740992.0;
 }
 
-/* Number of entries of the array; SIZE_MAX if there are too many. */
+/* Computes the number of entries, or a huge number if that overflows. */
 static bool count_of(const json_t *shape, size_t *n)
 {
 	bool empty = false;
@@ -64,7 +64,7 @@ static bool count_of(const json_t *shape, size_t *n)
 	return true;
 }
 
-/* Whether the reference is sound by itself; records its range of the tail. */
+/* Whether the reference is valid by itself; records its range of the tail. */
 static bool is_sound(struct expected *e, const json_t *node)
 {
 	const json_t *offset = json_object_get(node, "offset");
@@ -107,7 +107,7 @@ static bool are_apart(const struct expected *e)
 	return true;
 }
 
-/* ---- what was read ---- */
+/* ---- comparison ---- */
 
 static void same_reference(const struct expected *e, const struct api_array *array, const json_t *node)
 {
@@ -146,7 +146,7 @@ static void same_node(const struct expected *e, const struct api_document *docum
 
 /* ---- one input ---- */
 
-/* Without a document, a pointer cannot lead anywhere. */
+/* Without a document a pointer has no target, so it must be empty. */
 static void check_fault(const struct api_fault *fault, bool document)
 {
 	FUZZ_CHECK(fault->status == 400 || (fault->status == 413 && !fault->n_errors), "%d", fault->status);
@@ -226,7 +226,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FUZZ_CHECK(body, "out of memory");
 	memcpy(body + shift, space, n);
 	free(space);
-	body = realloc(body, shift + n ? shift + n : 1); /* exactly that many bytes, so that the sanitizer sees overruns */
+	body = realloc(body, shift + n ? shift + n : 1); /* exact, so that the sanitizer detects overruns */
 	FUZZ_CHECK(body, "out of memory");
 	check(body + shift, n);
 	free(body);

@@ -43,7 +43,7 @@ static inline size_t fuzz_left(const struct fuzz_input *input)
 	return (size_t)(input->end - input->at);
 }
 
-/* A copy of exactly that many bytes, so that the sanitizer sees overruns. The caller frees it. */
+/* A copy of exactly that many bytes, so that the sanitizer detects overruns. The caller frees it. */
 static inline void *fuzz_copy(const void *bytes, size_t n)
 {
 	void *copy = malloc(n ? n : 1);

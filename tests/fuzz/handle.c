@@ -46,7 +46,7 @@ static const char *const kernels[] = {"best", "scalar", "baseline", "avx2"};
 
 #define CHOOSE(list, byte) (list)[(byte) % (sizeof(list) / sizeof((list)[0]))]
 
-/* The bits of the settings choose threads, the limit of the answer, pool and kernels. */
+/* The bits of the settings choose threads, the response limit, the pool and kernels. */
 static struct api_service service_of(uint8_t settings)
 {
 	static struct api_pool *pool;
@@ -71,20 +71,20 @@ static char *handle(const struct api_service *service, const struct api_request 
 	return body;
 }
 
-/* In the same build, the same request returns the same bytes with any threads, memory and kernels. */
+/* One build returns the same bytes for a request with any threads, memory and kernels. */
 static void handle_again(const struct api_request *request, uint8_t settings, const struct api_response *first,
                          const char *first_body)
 {
 	struct api_response response;
 	const struct api_service service = service_of((uint8_t)(settings ^ 0x0F));
 	char *body = handle(&service, request, &response);
-	if (strncmp(request->target, "/v1/info", strlen("/v1/info")) != 0) /* names the threads */
+	if (strncmp(request->target, "/v1/info", strlen("/v1/info")) != 0) /* /v1/info reports the threads */
 		fuzz_same_answers(first, first_body, &response, body);
 	free(body);
 	api_response_free(&response);
 }
 
-/* The target and the body, each in a copy of exactly its size. */
+/* Builds the target in a block of exactly its size. */
 static char *target_of(struct fuzz_input *input, const char *route)
 {
 	const uint8_t *line = memchr(input->at, '\n', fuzz_left(input)), *end = line ? line : input->at;

@@ -47,7 +47,7 @@ void fuzz_same_answers(const struct api_response *a, const char *body_a, const s
 
 /* ---- pointers ---- */
 
-/* The next token of a pointer, unescaped. @return what follows it */
+/* Unescapes the next token of a pointer. @return the rest of the pointer */
 static const char *next_token(const char *pointer, char *token)
 {
 	FUZZ_CHECK(*pointer == '/', "\"%s\" is not a JSON Pointer", pointer);
@@ -79,7 +79,7 @@ static bool leads_into(const struct api_array *array, const char *pointer)
 	return true;
 }
 
-/* Leads to a value or, if that is missing, to the object that should have it. */
+/* Whether the pointer leads to a value, or to the object that lacks it. */
 static bool leads_somewhere(const struct api_document *document, const char *pointer)
 {
 	const json_t *node = document->root;
@@ -115,7 +115,7 @@ static const char *header_of(const struct api_response *response, const char *na
 	return NULL;
 }
 
-/* Whether errors point into the body. Those of a patch point into what it makes. */
+/* The operation if errors point into the body, else NULL. Errors of a patch point into the patched document. */
 static const struct api_operation *reads_body(const struct api_request *request)
 {
 	struct api_match match;
@@ -125,7 +125,7 @@ static const struct api_operation *reads_body(const struct api_request *request)
 	                                                                                                  : NULL;
 }
 
-/* The document made from a query no longer exists here; pointers name one of its parameters, or an entry. */
+/* The document made from a query no longer exists here; pointers must name one of its parameters, or an entry. */
 static void check_pointers(const struct api_service *service, const struct api_request *request, const json_t *errors)
 {
 	static struct api_fault fault;
@@ -168,7 +168,7 @@ static void judge_problem(const struct api_service *service, const struct api_re
 	json_decref(problem);
 }
 
-/* A fault in the words of UM-Bridge: its members and no others. */
+/* A fault in the form of UM-Bridge, with exactly its members. */
 static void judge_failure(const struct api_request *request, const struct api_response *response, const char *body)
 {
 	static const char *const types[] = {"InvalidInput", "ModelNotFound", "UnsupportedFeature", "InvalidOutput"};
@@ -188,7 +188,7 @@ static void judge_failure(const struct api_request *request, const struct api_re
 	json_decref(root);
 }
 
-/* ---- answers ---- */
+/* ---- responses ---- */
 
 static size_t length_of(const struct api_document *document, const json_t *object, const char *name)
 {
@@ -213,14 +213,15 @@ static void check_range(const struct api_document *document, const json_t *objec
 	}
 }
 
-/* Rows in order, with ascending columns in each. @param n_rows  of entries or of blocks, each of `numbers` numbers */
+/* Requires ordered rows, with ascending columns in each. @param n_rows  of entries, or of blocks of `numbers` numbers
+ * each */
 static void check_rows(const struct api_document *document, const json_t *hessian, double n_rows, size_t numbers)
 {
 	const struct api_array *begin = api_document_array(document, json_object_get(hessian, "indptr")),
 						   *indices = api_document_array(document, json_object_get(hessian, "indices"));
 	const size_t n = length_of(document, hessian, "data") / numbers;
 	if (!begin && !indices)
-		return; /* values alone */
+		return; /* values only */
 	FUZZ_CHECK(length_of(document, hessian, "indices") == n, "%zu values", n);
 	FUZZ_CHECK((double)length_of(document, hessian, "indptr") == n_rows + 1, "%zu rows", begin->n);
 	check_range(document, hessian, "indices", n_rows);
@@ -262,7 +263,7 @@ static void check_evaluation(const struct api_document *document)
 		check_hessian(document, hessian, ndof, n_vertices);
 }
 
-/* The derivatives are right for every request. */
+/* The service's derivatives must agree for every request. */
 static void check_check(const struct api_document *document)
 {
 	const json_t *root = document->root, *worst = json_object_get(root, "worst");
@@ -273,7 +274,7 @@ static void check_check(const struct api_document *document)
 	           number_of(document, worst, "relative_difference"));
 }
 
-/* The container: padding, the position of every array, nothing after the last one. */
+/* The container: padding, the position of every array, no bytes after the last one. */
 static void check_container(const char *body, size_t bytes)
 {
 	uint64_t length;
@@ -305,7 +306,7 @@ static void judge_success(const struct api_request *request, const struct api_re
 	api_arena_free(&arena);
 }
 
-/* A file of the explorer. */
+/* Whether the response is one of the explorer's files. */
 static bool is_file(const struct api_response *response)
 {
 	return strstr(response->content_type, "charset=utf-8") && header_of(response, "ETag");

@@ -1,5 +1,5 @@
 /**
- * What holds for the answer to any request. Every function aborts if it does not hold.
+ * Invariants of the response to any request. Every function aborts if one is violated.
  */
 #ifndef FUZZ_JUDGE_H
 #define FUZZ_JUDGE_H
@@ -7,24 +7,24 @@
 #include "api/api.h"
 #include "api/codec/document.h"
 
-/* The body in one piece: body itself, or its parts joined. The caller frees it. */
+/* Returns the body in one piece: a copy, or its parts joined. The caller frees it. */
 char *fuzz_body(const struct api_response *response);
 
 /**
- * An answer of api_handle must have a status of the contract, never 500, and a body that is JSON or a frame as the type
- * says, with finite numbers only. A problem must be complete, and its pointers must lead somewhere in the request's
- * document.
+ * Requires of a response of api_handle: a status of the contract other than 500, and a body that is JSON or a frame as
+ * its type declares, with finite numbers only. A problem must be complete, and its pointers must lead somewhere in the
+ * request's document.
  * @param body  of the response, in one piece
  */
 void fuzz_judge(const struct api_service *service, const struct api_request *request,
                 const struct api_response *response, const char *body);
 
-/* An answer's body as a document, which borrows from body. The caller frees it. */
+/* Reads a response's body as a document, which borrows from body. The caller frees it. */
 struct api_arena;
 void fuzz_read_body(const struct api_response *response, const char *body, struct api_arena *arena,
                     struct api_document *document);
 
-/* Both answers must have the same status, type and bytes. */
+/* Requires two responses with the same status, type and bytes. */
 void fuzz_same_answers(const struct api_response *a, const char *body_a, const struct api_response *b,
                        const char *body_b);
 

@@ -1,4 +1,4 @@
-/* Compares the lifting pass with plain jansson: both read the same document and the same bits, or both refuse it. Then
+/* Compares the lifting pass with plain jansson: both read the same document with the same bits, or both refuse it. Then
  * compares the plain path through skeletons with jansson. The input is the text. */
 #include "tests/fuzz/compare.h"
 #include "tests/fuzz/fuzz.h"
@@ -16,7 +16,7 @@ static bool has_ragged(const struct api_document *document)
 	return false;
 }
 
-/* A document that is written and read again must be the same. */
+/* Writing and reading back a document must reproduce it. */
 static void check_written(const struct api_document *document, const json_t *expected)
 {
 	struct api_buffer written = {0};
@@ -32,7 +32,7 @@ static void check_written(const struct api_document *document, const json_t *exp
 static void check_integers(const struct api_document *document, const char *text, size_t bytes)
 {
 	json_t *expected = json_loadb(text, bytes, strict, NULL);
-	if (expected) /* otherwise there is an integer beyond 64 bits */
+	if (expected) /* NULL: an integer exceeds 64 bits */
 		fuzz_same_integers(document, expected);
 	json_decref(expected);
 }
@@ -52,7 +52,7 @@ static void check_document(const char *text, size_t bytes)
 {
 	struct api_document document;
 	struct api_text_fault fault;
-	/* jansson overlooks a NUL after a number or a word, so inputs with a NUL are skipped. */
+	/* jansson ignores a NUL after a number or a word, so inputs with a NUL are skipped. */
 	json_t *expected =
 		bytes && memchr(text, 0, bytes) ? NULL : json_loadb(text, bytes, strict | JSON_DECODE_INT_AS_REAL, NULL);
 	const bool accepted = api_document_read_pooled(NULL, text, bytes, &document, &fault);

@@ -1,5 +1,5 @@
-/* Printing and reading of numbers. Every 8 bytes of the input are the bits of a double and of an integer; together they
- * are an array of some type and shape; and the whole input is a text that may start with a number. */
+/* Prints and reads numbers. Every 8 bytes of the input are the bits of a double and of an integer; together they form
+ * an array of some type and shape; and the whole input is a text that may start with a number. */
 #include "api/numbers/numbers.h"
 #include "api/numbers/print_double.h"
 
@@ -8,7 +8,7 @@
 #include "api/codec/print_array.h"
 #include "tests/fuzz/fuzz.h"
 
-enum { MOST_BITS = 128 }; /* bytes; further ones are only used as text */
+enum { MOST_BITS = 128 }; /* bytes; further ones serve as text only */
 
 size_t oracle_real(double value, char *text, size_t bytes);
 
@@ -19,7 +19,7 @@ static bool same_bits(double a, double b)
 
 /* ---- printing ---- */
 
-/* The text that the contract requires: as from std::to_chars, with a '.' or an 'e' in it. */
+/* The text required by the contract: as from std::to_chars, but with a '.' or an 'e'. */
 static size_t expected_text(double value, char text[80])
 {
 	size_t n = oracle_real(value, text, 64);
@@ -59,7 +59,7 @@ static void check_neighbours(double value)
 		check_real(next);
 }
 
-/* Random bits are mostly numbers of unusual size, so also: the same digits near 1, whole numbers, few digits, f32. */
+/* Random bits mostly have extreme exponents, so also tries the same digits near 1, whole numbers, few digits, f32. */
 static void check_bits(uint64_t bits)
 {
 	double value;
@@ -92,8 +92,8 @@ static size_t expected_entry(const struct api_array *array, size_t i, char text[
 	return (size_t)snprintf(text, 80, "%lld", integer);
 }
 
-/* *i goes through the flat array. The ceiling exists only for compilers, which unroll the recursion beyond it. @return
- * one past the text of everything below an element of a level */
+/* Checks everything below an element of a level; *i advances through the flat array. The bound API_MAX_RANK stops
+ * compilers from unrolling the recursion further. @return the rest of the text */
 static const char *check_rows(const struct api_array *array, int level, size_t *i, const char *text)
 {
 	char expected[80];
@@ -113,7 +113,7 @@ static const char *check_rows(const struct api_array *array, int level, size_t *
 static void print(const struct api_array *array)
 {
 	const size_t bound = api_print_array_bound(array);
-	char *text = malloc(bound); /* exactly that many bytes, so that the sanitizer sees overruns */
+	char *text = malloc(bound); /* exactly that many bytes, so that the sanitizer detects overruns */
 	FUZZ_CHECK(text, "out of memory");
 	const size_t n = api_print_array(array, 1, NULL, text);
 	size_t i = 0;
@@ -122,7 +122,7 @@ static void print(const struct api_array *array)
 	free(text);
 }
 
-/* The n numbers as [n], [n/2, 2], [n/6, 3, 2] or [n/12, 2, 3, 2]. */
+/* Shapes the n numbers as [n], [n/2, 2], [n/6, 3, 2] or [n/12, 2, 3, 2]. */
 static void give_shape(struct api_array *array, int rank, size_t n)
 {
 	static const size_t inner[][3] = {{1, 1, 1}, {2, 1, 1}, {3, 2, 1}, {2, 3, 2}};
@@ -134,7 +134,7 @@ static void give_shape(struct api_array *array, int rank, size_t n)
 	array->n = n / row * row;
 }
 
-/* Answers contain no others. */
+/* Responses contain finite numbers only. */
 static void make_finite(const struct api_array *array, void *data)
 {
 	double *f64 = data;
@@ -172,7 +172,8 @@ static const char *skip_digits(const char *p)
 	return p;
 }
 
-/* One past the longest number of JSON's grammar at the start of a terminated text, or where the grammar is violated. */
+/* Finds the longest number of JSON's grammar at the start of a terminated text. @return the position after it, or of
+ * the first violation */
 static const char *grammar(const char *p, bool *well_formed, bool *integer)
 {
 	p += *p == '-';

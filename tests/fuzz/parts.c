@@ -90,7 +90,7 @@ void fuzz_same_batches(const struct fric_batch *a, const struct fric_batch *b)
 
 /* ---- parts ---- */
 
-/* A document that has some members of another one; its arrays have room for one more. */
+/* An empty document that shares the arrays of another one and has room for one more. */
 static struct api_document view_of(const struct api_document *document)
 {
 	struct api_document view = {.root = json_object(), .n_arrays = document->n_arrays};
@@ -107,7 +107,7 @@ static void forget(struct api_document *view)
 	free(view->arrays);
 }
 
-/* Lagged velocities belong to both: asked says to which. */
+/* Lagged velocities may belong to either document; asked: to the query. */
 static bool belongs_to_question(const char *name, bool asked)
 {
 	for (int i = 0; i < api_set_question.n_rules; i++)
@@ -135,13 +135,13 @@ static void add_n_vertices(struct api_document *set, double *n)
 
 /* ---- comparison ---- */
 
-/* A document that was checked. */
+/* The result of checking a document. */
 struct checked {
 	bool ok;
 	struct api_fault fault;
 	struct api_lagged lagged;
 	struct api_question question;
-	struct api_lagged_velocities lagged_velocities; /* of a set */
+	struct api_lagged_velocities lagged_velocities; /* set documents only */
 	struct api_set_facts facts;
 };
 
@@ -175,14 +175,14 @@ static bool leads_to_question(const char *pointer, bool asked)
 	return belongs_to_question(name, asked);
 }
 
-/* Positions that are missing, perhaps for the output "distance" alone, which a set knows nothing of. */
+/* A missing /positions may be needed for the output "distance" alone, which a set's document does not mention. */
 static bool may_be_for_distance(const struct api_fault *whole, int i, const struct api_fault *set, int j)
 {
 	return !strcmp(whole->errors[i].pointer, "/positions") && strstr(whole->errors[i].detail, "is missing") &&
 	       (j == set->n_errors || strcmp(set->errors[j].pointer, "/positions") != 0);
 }
 
-/* The set's faults are those of the whole that lead into its document. */
+/* The set's faults must be the whole's faults that lead into its document. */
 static void same_faults_of_set(const struct api_fault *whole, const struct api_fault *set, bool asked)
 {
 	int j = 0;
@@ -203,8 +203,8 @@ static void same_faults(const struct api_fault *whole, const struct api_fault *q
 		           question->errors[i].pointer);
 }
 
-/* Whether it is known how many vertices there are, and each fault leads somewhere else than to a field that is
- * misplaced: that is given in the one place and not in the other. */
+/* Whether the comparison is meaningful: the number of vertices is known, and no fault concerns a misplaced field, which
+ * exists in one form only. */
 static bool is_clear(const struct checked *whole)
 {
 	bool clear = whole->lagged.batch.dim && whole->fault.status == 422 && whole->fault.n_errors < API_MAX_ERRORS;
@@ -215,7 +215,7 @@ static bool is_clear(const struct checked *whole)
 	return clear;
 }
 
-/* Positions that are not as many as velocities: then it is the set's number of vertices that is at fault. */
+/* If positions and velocities differ in number, the set reports its number of vertices instead. */
 static bool counts_differ(const struct api_fault *set)
 {
 	return !strcmp(set->errors[0].pointer, "/n_vertices");
@@ -239,7 +239,7 @@ static void compare(const struct checked *whole, const struct checked *set, cons
 
 static void check_split(const struct api_document *document, const struct checked *whole, bool asked)
 {
-	static struct checked set, question; /* large */
+	static struct checked set, question; /* too large for the stack */
 	struct api_arena arena = {0};
 	struct api_document first, second;
 	double n = (double)whole->lagged.batch.n_vertices;
@@ -256,7 +256,7 @@ static void check_split(const struct api_document *document, const struct checke
 
 void fuzz_check_parts(const struct api_document *document)
 {
-	static struct checked whole; /* large */
+	static struct checked whole; /* too large for the stack */
 	struct api_arena arena = {0};
 	struct api_check check = check_of(document, &arena, &whole);
 	if (!json_is_object(document->root) || json_object_get(document->root, "n_vertices"))

@@ -1,5 +1,5 @@
 /**
- * A request of /v1/evaluate and its two parts, a set's document and a question on it.
+ * A request of /v1/evaluate, split into a set's document and a query on it.
  */
 #ifndef FUZZ_PARTS_H
 #define FUZZ_PARTS_H
@@ -7,12 +7,12 @@
 #include "api/codec/document.h"
 
 /**
- * Checks a document as a whole and in two parts: both pass or both fail, with the same batch and question, bit for bit,
- * or the same culprits in the same order. Aborts if that is not so.
+ * Checks a document as a whole and in two parts: either both pass, with the same batch and query bit for bit, or both
+ * fail at the same places in the same order. Aborts otherwise.
  */
 void fuzz_check_parts(const struct api_document *document);
 
-/* Both batches must be the same, bit for bit. */
+/* Requires equal batches, bit for bit. */
 struct fric_batch;
 void fuzz_same_batches(const struct fric_batch *a, const struct fric_batch *b);
 

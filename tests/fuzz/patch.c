@@ -1,6 +1,6 @@
-/* Applies a merge patch to a document and compares the result with that of RFC 7396 on jansson's trees of the plain texts;
- * then the same with the patch as a frame, and, where the document is a collision set's, from its form at rest: the same
- * batch, bit for bit, or the same culprits. The input is the document's text, a NUL and the patch's text. */
+/* Applies a merge patch to a document and compares the result with RFC 7396 on jansson's trees of the plain texts; then
+ * does the same with the patch as a frame and, if the document is a collision set's, with its archived form: same
+ * batch, bit for bit, or the same faults. The input is the document's text, a NUL and the patch's text. */
 #include "tests/fuzz/compare.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/parts.h"
@@ -10,7 +10,7 @@
 #include "api/sets/rest.h"
 #include "api/validate/question.h"
 
-/* Both texts. */
+/* The texts of both. */
 struct texts {
 	char *document, *patch;
 	size_t document_bytes, patch_bytes;
@@ -85,7 +85,7 @@ static bool has_ragged(const struct api_document *document)
 	return ragged;
 }
 
-/* Objects that a frame would take for references. */
+/* Whether a frame could mistake an object of the patch for a reference. */
 static bool may_refer(const struct texts *t)
 {
 	return memmem(t->patch, t->patch_bytes, "dtype", 5) || memmem(t->patch, t->patch_bytes, "shape", 5) ||
@@ -126,7 +126,7 @@ static void check_framed_patch(const struct texts *t, struct api_document *patch
 	api_arena_free(&arena);
 }
 
-/* A document that was checked. */
+/* The result of checking a document. */
 struct checked {
 	bool ok;
 	struct api_arena arena;
@@ -154,10 +154,10 @@ static void same(const struct checked *a, const struct checked *b)
 		           a->fault.errors[i].pointer);
 }
 
-/* As PATCH does: the document was put to rest, the patch is merged into what is read from there. */
+/* As PATCH does: archives the document, reads it back and merges the patch into that. */
 static void check_rest(const struct texts *t, struct api_document *document)
 {
-	static struct checked at_rest, plain; /* large */
+	static struct checked at_rest, plain; /* too large for the stack */
 	struct api_arena arena = {0};
 	struct api_fault fault = {0};
 	struct api_rest rest = {0};
@@ -182,7 +182,7 @@ static void check_rest(const struct texts *t, struct api_document *document)
 
 static void check(const struct texts *t)
 {
-	static struct checked before; /* large */
+	static struct checked before; /* too large for the stack */
 	struct api_document document, patch;
 	if (!read_text(t->document, t->document_bytes, &document))
 		return;

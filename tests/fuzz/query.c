@@ -46,7 +46,7 @@ static bool decode(const char *from, size_t n, char *out)
 	return true;
 }
 
-/* A number in JSON's grammar; NULL if the text is not one. */
+/* Reads a number in JSON's grammar; NULL if the text is not one. */
 static json_t *number_of(const char *text, size_t n)
 {
 	struct api_number number;
@@ -86,7 +86,7 @@ static json_t *value_of(const char *name, const char *text, bool first)
 	return !strcmp(text, "true") ? json_true() : !strcmp(text, "false") ? json_false() : json_string(text);
 }
 
-/* The index of a parameter; -1 if there is none of that name. */
+/* The index of a parameter; -1 if unknown. */
 static int place_of(const char *name, const struct api_object *known)
 {
 	int place = 0;
@@ -100,7 +100,7 @@ static int place_of(const char *name, const struct api_object *known)
 	return -1;
 }
 
-/* A document with the parameters; NULL if the query is not valid. */
+/* A document with the parameters; NULL if the query is invalid. */
 static json_t *document_of(const char *query, const struct api_object *known)
 {
 	json_t *document = json_object();

@@ -1,4 +1,4 @@
-/* Runs a harness on files, without libFuzzer: replay FOLDER... If it aborts, the file is named on standard error. */
+/* Runs a harness on files, without libFuzzer: replay FOLDER... If it aborts, prints the file to standard error. */
 #include <dirent.h>
 #include <signal.h>
 #include <unistd.h>

@@ -1,11 +1,11 @@
-/* Sequences of requests on collision sets, with a model beside the store that says what each is answered. Input: a byte
- * for the limits; then operations until it is used up. An operation is a byte each for what is done, to whose set of which
- * name, under which condition, and in which media types; if it has a body, a byte more: one of the bodies below, whose #s
- * are each replaced by a digit from one more byte, or what follows up to a NUL.
- *
- * The model merges by RFC 7396 on jansson's trees. What a document or a patch is answered is what a fresh service answers
- * to the PUT of the whole; a question, what it answers to the whole request. The model knows when each set was used, and
- * from this which of them may be gone, and which must be. */
+/* Runs sequences of requests on collision sets, beside a model of the store that predicts every response. Input: a byte
+ * for the limits, then operations until the input is used up. An operation has one byte each for its kind, the caller
+ * and name of the set, the condition, and the media types. If it has a body, another byte selects either one of the
+ * bodies below, each # of which is replaced by a digit from one more byte, or the following input up to a NUL.
+ * 
+ * The model merges by RFC 7396 on jansson's trees. A document or a patch must get the response of a fresh service to a
+ * PUT of the whole document; a query, that of a fresh service to the whole request. The model records when each set was
+ * used, and derives from that which sets may have expired, and which must have. */
 #include <jansson.h>
 #include <math.h>
 
@@ -87,13 +87,13 @@ static const char *const patterns[] = {"?format=csr&triangle=full",      "?forma
 
 /* ---- the model ---- */
 
-/* A set as it was made last. */
+/* Expected state of a set. */
 struct known {
 	bool exists;
-	bool may_be_gone; /* there was pressure when it had not been used for long enough */
+	bool may_be_gone; /* it may have been evicted, because it was idle long enough when memory or names were short */
 	char version[API_VERSION_BYTES], before[API_VERSION_BYTES];
-	json_t *document;                 /* NULL: more than jansson can read */
-	int64_t used_ms, perhaps_used_ms; /* surely; at the latest, if a failed request did use it */
+	json_t *document;                 /* NULL: jansson cannot read it */
+	int64_t used_ms, perhaps_used_ms; /* last use for certain; latest possible use, by a failed request */
 };
 
 struct world {
@@ -101,7 +101,7 @@ struct world {
 	struct api_service service, fresh;
 	struct api_budget budget;
 	bool is_roomy;
-	bool limits_names_alone; /* there is room for all bytes */
+	bool limits_names_alone; /* bytes are never short */
 	char tailed[API_VERSION_BYTES + 1];
 	struct fuzz_input *input;
 };
@@ -133,16 +133,16 @@ static json_t *merged(const json_t *target, const json_t *patch)
 
 /* ---- requests ---- */
 
-/* A request with all that is allocated for it, and what came of it. */
+/* A request with everything allocated for it, and its response. */
 struct call {
 	struct api_request request;
 	char target[128];
-	char *text, *body; /* the body as JSON, NUL-terminated; and as it is sent */
-	json_t *tree;      /* of the text; NULL: jansson cannot read it */
+	char *text, *body; /* the body as NUL-terminated JSON, and as sent */
+	json_t *tree;      /* of text; NULL: jansson cannot read it */
 	enum api_format format;
 	struct api_response response;
 	char *answer;
-	bool is_scarce; /* there is little memory for it */
+	bool is_scarce; /* the request gets little memory */
 	struct known *known;
 	const char *name;
 };
@@ -192,7 +192,7 @@ static void end(struct call *call)
 	api_response_free(&call->response);
 }
 
-/* Asks a service that keeps nothing else. The caller ends the call. */
+/* Sends the request to a service with no other state. The caller ends the call. */
 static struct call ask_fresh(const struct world *w, const char *method, const char *target, const char *accept,
                              char *text)
 {
@@ -238,7 +238,7 @@ static char *read_text(struct fuzz_input *input, const char *const *list, size_t
 	return text;
 }
 
-/* At rest, 2.0 would become an index, and 2147483648 none. */
+/* Archiving turns 2.0 into an index, and 2147483648 into a real, so such arrays would change their type. */
 static bool keeps_type(const struct api_array *array)
 {
 	bool integral = true, small = true;
@@ -249,7 +249,8 @@ static bool keeps_type(const struct api_array *array)
 	return !integral || (small && array->first_non_integer == array->n);
 }
 
-/* What a frame would take for something else, or an array that it cannot have, or whose type is anybody's guess. */
+/* Whether the document survives conversion to a frame: no member could be mistaken for a reference, and no array is
+ * ragged, empty or of ambiguous type. */
 static bool suits_frame(const struct api_document *document, const char *text)
 {
 	for (size_t k = 0; k < document->n_arrays; k++)
@@ -259,7 +260,7 @@ static bool suits_frame(const struct api_document *document, const char *text)
 	       !strstr(text, "offset") && !strchr(text, '\\');
 }
 
-/* The text as a frame; NULL if there is none that says the same. */
+/* Converts the text to a frame; NULL if there is no equivalent one. */
 static char *frame_of(const char *text, size_t *bytes)
 {
 	struct api_document document;
@@ -294,7 +295,7 @@ static void add_body(struct call *call, struct fuzz_input *input, uint8_t types,
 	call->request.content_type = call->format == API_FRAME ? api_media_frame : api_media_json;
 }
 
-/* ---- what must hold for the answer to any request to a set ---- */
+/* ---- invariants of every response about a set ---- */
 
 static bool is_excused(const struct world *w, const struct call *call)
 {
@@ -348,13 +349,14 @@ static size_t most_names(const struct world *w, int caller)
 	return n;
 }
 
-/* Whether a caller may have more than an equal share: others may take that at once. */
+/* Whether a caller may exceed an equal share, in which case others may evict its sets at once. */
 static bool may_be_above(const struct world *w, int caller)
 {
 	return !w->limits_names_alone || most_names(w, caller) > api_sets_limits(w->service.sets)->n / N_CALLERS;
 }
 
-/* Something grew: what has not been used for long enough, or is above a share, may have had to go. */
+/* Called when the store grew: marks the sets that may have been evicted, because they were idle long enough or their
+ * caller exceeds its share. */
 static void note_pressure(struct world *w, const struct call *call)
 {
 	for (int c = 0; c < N_CALLERS && !w->is_roomy; c++) {
@@ -366,7 +368,7 @@ static void note_pressure(struct world *w, const struct call *call)
 	}
 }
 
-/* Whether it is there, judged by the model and the answer; forgets it if it is gone. */
+/* Whether the set exists, according to the model and the response; forgets it if it is gone. */
 static bool settle(struct call *call)
 {
 	struct known *known = call->known;
@@ -392,7 +394,7 @@ static void expect_unknown(const struct call *call)
 	FUZZ_CHECK(has_code(call, "unknown_set"), "%s", call->answer);
 }
 
-/* For what the body says. */
+/* Whether the body itself was refused. */
 static bool is_refused(const struct call *call)
 {
 	const int status = call->response.status;
@@ -410,7 +412,8 @@ static void expect_changed(const struct call *call)
 	FUZZ_CHECK(has_code(call, "set_changed"), "%s", call->answer);
 }
 
-/* Of a request that needs the set and leaves it as it is. @return whether it goes on */
+/* Expects a request that needs the set and leaves it unchanged to succeed. @return whether the response should be
+ * judged further */
 static bool expect_set(const struct world *w, struct call *call)
 {
 	if (!settle(call)) {
@@ -425,7 +428,7 @@ static bool expect_set(const struct world *w, struct call *call)
 	return is_wanted(call);
 }
 
-/* ---- answers that must be the same ---- */
+/* ---- equal responses ---- */
 
 static json_t *pointers_of(const struct call *call)
 {
@@ -444,7 +447,7 @@ static void same_culprits(const struct call *a, const struct call *b)
 	json_decref(pb);
 }
 
-/* Both describe a set; they differ in its version. */
+/* Both must describe the same set, except for the version. */
 static void same_descriptions(const struct call *a, const struct call *b, const char *version)
 {
 	json_t *ta = answer_of(a), *tb = answer_of(b);
@@ -465,7 +468,7 @@ static void expect_kept(struct call *call, const char *version)
 	use(call->known);
 }
 
-/* It became this, if it is answered so. @param document is handed over */
+/* Records the new document if the response reports success. @param document  ownership is taken */
 static void expect_made(struct world *w, struct call *call, const char *version, json_t *document)
 {
 	struct known *known = call->known;
@@ -478,7 +481,7 @@ static void expect_made(struct world *w, struct call *call, const char *version,
 		json_decref(document);
 	} else if (document && plain.response.status != 201) {
 		expect_status(call, plain.response.status);
-		if (call->format == API_JSON) /* a frame has faults of its own */
+		if (call->format == API_JSON) /* frames have further faults of their own */
 			same_culprits(call, &plain);
 		json_decref(document);
 	} else if (!document && status >= 400) {
@@ -510,7 +513,7 @@ static bool was_put(const struct call *call, const char *version)
 	       (is_wanted(call) || (*known->before && !strcmp(known->before, call->request.if_version)));
 }
 
-/* PUT tells by 201 alone that the set was gone. */
+/* A 201 is a PUT's only sign that the set was gone. */
 static void settle_put(struct call *call)
 {
 	struct known *known = call->known;
@@ -632,7 +635,7 @@ static void expect_list(struct world *w, struct call *call)
 	json_decref(answer);
 }
 
-/* ---- questions ---- */
+/* ---- queries ---- */
 
 static bool is_question(const json_t *tree)
 {
@@ -650,7 +653,7 @@ static bool is_question(const json_t *tree)
 	return json_is_object(tree);
 }
 
-/* The request that says the same at once. */
+/* The stateless request equivalent to set and query. */
 static char *whole_of(const json_t *document, const json_t *question)
 {
 	const char *key;
@@ -663,11 +666,13 @@ static char *whole_of(const json_t *document, const json_t *question)
 	return text;
 }
 
-/* Without positions, a whole request has as many vertices as velocities, whatever number its set was put with. */
+/* Without positions, a whole request derives the number of vertices from the velocities, regardless of the set's own
+ * number. */
 static void same_as_whole(const struct world *w, const struct call *call, const char *target)
 {
-	const char *accept = call->format == API_FRAME ? api_media_frame
-	                                               : call->request.accept; /* a frame is answered so */
+	const char *accept = call->format == API_FRAME
+	                         ? api_media_frame
+	                         : call->request.accept; /* a frame is answered with a frame by default */
 	struct call whole = ask_fresh(w, "POST", target, accept, whole_of(call->known->document, call->tree));
 	const bool positions = json_object_get(call->known->document, "positions");
 	if (call->response.status == 200 || whole.response.status == 200) {
@@ -675,7 +680,7 @@ static void same_as_whole(const struct world *w, const struct call *call, const 
 		if (!is_other_number)
 			fuzz_same_answers(&call->response, call->answer, &whole.response, whole.answer);
 	} else if (positions) {
-		expect_status(call, whole.response.status); /* but the culprit may be positions there, velocities here */
+		expect_status(call, whole.response.status); /* the pointers may differ: positions here, velocities there */
 	}
 	end(&whole);
 }
@@ -710,7 +715,7 @@ static void expect_check(struct world *w, struct call *call)
 
 /* ---- patterns ---- */
 
-/* The Hessian of the whole request, at rest, without its numbers. NULL: it cannot be had. */
+/* The Hessian of the whole request, archived, without its numbers. NULL: not available. */
 static json_t *pattern_of(const struct world *w, const struct call *call)
 {
 	struct call described = {.request = call->request};
@@ -771,7 +776,7 @@ static void expect_pattern(struct world *w, struct call *call)
 /* ---- operations ---- */
 
 static const struct operation {
-	const char *method, *more; /* of the target */
+	const char *method, *more; /* more: rest of the target */
 	void (*expect)(struct world *w, struct call *call);
 	const char *const *bodies;
 	size_t n_bodies;
@@ -786,10 +791,10 @@ static const struct operation {
 	{"GET", NULL, expect_list, NULL, 0},
 };
 
-/* Seconds that pass before an operation, a third of which take none. */
+/* Milliseconds that pass before an operation; several entries are chosen so as to cross a limit. */
 static const int64_t waits[] = {0, 0, 1000, 9999, 10000, 59999, 60000, 900000, 900001};
 
-/* None, right, wrong, the one before, of another set, the one before with a tail. */
+/* Absent, current, wrong, previous, another set's, any, or the previous one with a suffix. */
 static const char *condition(struct world *w, const struct known *known, uint8_t which)
 {
 	static const char wrong[] = "00000000000000000000000000000000";
@@ -814,7 +819,7 @@ static void address(struct world *w, const struct operation *operation, uint8_t 
 	call->request.target = call->target;
 }
 
-/* Little memory, for this request alone. */
+/* Limits memory for this request alone. */
 static void handle_scarcely(struct world *w, struct call *call, uint8_t how)
 {
 	const size_t most = w->budget.most_bytes;
@@ -856,7 +861,7 @@ static void operate(struct world *w)
 	end(&call);
 }
 
-/* ---- the whole ---- */
+/* ---- harness ---- */
 
 static struct api_service service_of(struct api_pool *pool, const struct api_sets_limits *limits)
 {
