@@ -1,11 +1,12 @@
-/* Friction against gravity on an incline: the speeds at which they balance, and how a block moves on from any speed. */
+/* Friction against gravity on an incline: the speeds at which they balance, and the motion of a block from any
+ * speed. */
 import {familyOf, limit, reach} from "./laws.js";
 import {request} from "./service.js";
 
 const STEPS = 1000; /* from rest to eps_v, and on to where the law no longer changes */
 let known = {};
 
-/* Denser near eps_v beyond it; the points of a measured curve are among them. */
+/* Sample speeds: beyond eps_v they are denser near it and include the points of a measured curve. */
 function speeds(law) {
 	const {eps_v, curve} = law,
 		end = reach(law);
@@ -16,9 +17,9 @@ function speeds(law) {
 	return [...new Set([...slow, ...fast, ...measured])].filter((y) => y <= end).sort((a, b) => a - b);
 }
 
-/* μ f₁ (with other laws than smooth and with the transition peak: G₁) over speeds z, divided by eps_v, requested again
- * only if the law has changed. Its largest value gives the attainable cone. Beyond the last speed it changes by
- * `drag` per eps_v, and without drag not at all. */
+/* Samples of μ f₁ (G₁ with the transition peak; other laws replace it) over speeds z, divided by eps_v. Requested again
+ * only when the law has changed. The largest value gives the attainable cone. Beyond the last speed the curve grows by
+ * `drag` per eps_v, so it is constant without drag. */
 export async function resistance(law, signal) {
 	const key = JSON.stringify(law);
 	if (known.key === key) return known;
@@ -50,20 +51,20 @@ function crossing({z, values}, tan, i) {
 	return z[i] + Math.min(Math.max(share, 0), 1) * (z[i + 1] - z[i]);
 }
 
-/* Where the drag alone balances gravity, beyond all points; null if it never does. */
+/* The speed at which drag balances gravity, beyond all points; null if there is none. */
 function beyond({z, values, drag}, tan) {
 	return drag > 0 ? z.at(-1) + (tan - values.at(-1)) / drag : null;
 }
 
-/* The speed that a block comes to which speeds up from a speed, or from the one at which it rests: where the curve has
- * risen to tan. null if it speeds up without end. */
+/* The speed at which an accelerating block settles, starting from a speed or from its resting speed: where the curve
+ * has risen to tan. null if it accelerates forever. */
 function above(curve, tan, speed) {
 	const i = curve.values.findIndex((value, k) => value >= tan && curve.z[k] > speed);
 	if (i < 0) return beyond(curve, tan);
 	return Math.max(crossing(curve, tan, i - 1), speed);
 }
 
-/* The same for one that slows down. */
+/* As above(), for a decelerating block. */
 function below(curve, tan, speed) {
 	const {z, values} = curve;
 	const i = values.findLastIndex((value, k) => value <= tan && z[k] < speed);
@@ -72,12 +73,12 @@ function below(curve, tan, speed) {
 }
 
 /**
- * Follows from m dv/dt = m g sin θ − μ f₁ m g cos θ. The first argument is the result of resistance(). tan: |tan θ|;
- * speed: divided by eps_v, positive in the direction in which gravity pulls; friction: divided by the normal force; net:
- * sign of the net force in the direction in which gravity pulls.
+ * Classifies the motion, from m dv/dt = m g sin θ − μ f₁ m g cos θ. The first argument is the result of resistance().
+ * tan: |tan θ|; speed: divided by eps_v, positive downhill; friction: divided by the normal force; net: sign of the net
+ * force, positive downhill. Returns
  *   creep      the speed, at most eps_v, at which the block settles; null if there is none
- *   threshold  from this speed on friction cannot hold the block, as μ f₁ falls below tan again; null if it always can
- *   fast       the speed above the threshold at which a faster block settles; null if it speeds up without end
+ *   threshold  the speed beyond which friction cannot hold the block, as μ f₁ falls below tan again; null if none
+ *   fast       the speed above the threshold at which a faster block settles; null if it accelerates forever
  *   fate       "halts", "escapes", "slides" (settles at the speed `pace`, above eps_v), or "coasts" if nothing changes
  *              its speed
  */
@@ -85,7 +86,7 @@ export function outcome(curve, {tan, speed, friction, net}) {
 	const {values, peak, largest} = curve;
 	const coasts = net === 0 && speed !== 0 && (Math.abs(speed) >= 1 || largest === 0);
 	const first = values.findIndex((value) => value >= tan);
-	/* The true peak lies between two points, so the friction at the current speed may exceed the largest value. */
+	/* The true peak may lie between two points, so the friction at the current speed can exceed the largest sample. */
 	if (first < 0 && curve.drag === 0 && tan <= friction) return onThePeak(peak, {speed, net});
 	const slowest = first === 0 ? 0 : above(curve, tan, -1);
 	const creep = slowest !== null && slowest <= 1 ? slowest : null;

@@ -2,9 +2,10 @@
 
 const round = (x) => Number(x.toPrecision(3));
 
-const NONE = -2; /* the position that stands for zero on a slider of decimal logarithms */
+const NONE = -2; /* slider position of zero on a scale of decimal logarithms */
 
-/* Positions of the slider and values. signed: fine steps around zero, large ones at the ends; halfway is about one. */
+/* Conversions between slider positions and values. signed: fine steps around zero, coarse ones at the ends; halfway is
+ * about one. */
 const scales = {
 	linear: {value: round, position: (x) => x},
 	log: {value: (p) => round(10 ** p), position: (x) => Math.log10(x)},
@@ -15,7 +16,7 @@ const scales = {
 	},
 };
 
-/* A field does not contain a number. */
+/* Thrown if a field does not contain a number. */
 export class Unreadable extends Error {
 	words() {
 		return this.message;
@@ -35,7 +36,8 @@ export class Control {
 		this.show(initial, null);
 	}
 
-	/* Text that is not a number leaves the value unchanged, but `changed` is called so that results are marked as old. */
+	/* Invalid text leaves the value unchanged, but `changed` is still called, so that results are marked as
+	 * outdated. */
 	read() {
 		const text = this.field.value.trim();
 		const value = Number(text);
@@ -54,7 +56,7 @@ export class Control {
 		this.field.setAttribute("aria-invalid", String(!readable));
 	}
 
-	/* The value, if the field shows it. */
+	/* Throws unless the field shows the current value. */
 	get asked() {
 		if (!this.readable)
 			throw new Unreadable(`The field ${this.field.id} does not contain a number. The results shown are for ${this.value}.`);
@@ -75,7 +77,7 @@ export class Control {
 		this.slider.setAttribute("aria-valuetext", String(value));
 	}
 
-	/* Position of the slider, for handles that move with it. */
+	/* Position of the slider, which handles follow. */
 	get position() {
 		return Number(this.slider.value);
 	}
@@ -90,7 +92,8 @@ export class Control {
 	}
 }
 
-/* A handle in a picture: drag(x, y) receives points in the picture's units, step(n) the number of arrow-key steps. */
+/* Makes a handle in a picture: drag(x, y) receives points in the picture's units, step(n) the number of arrow-key
+ * steps. */
 export function makeHandle(svg, handle, {drag, step}) {
 	const point = (event) => {
 		const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());

@@ -55,7 +55,7 @@ export class Ellipse {
 		this.exchange.show(PATH, body, json);
 	}
 
-	/* The coefficients in all directions, which do not depend on the chosen one. */
+	/* Fetches the coefficients in all directions, which do not depend on the chosen one. */
 	async around(key, parameters, signal) {
 		if (this.known?.key !== key) {
 			const tau_aniso = Array.from({length: N_DIRECTIONS}, (_, i) => unit((360 * i) / N_DIRECTIONS));

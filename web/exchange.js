@@ -1,4 +1,4 @@
-/* Shows a request as a curl command, with a button that copies it, and the answer. */
+/* Shows a request as a curl command, with a button that copies it, and its response. */
 import {hasToken} from "./service.js";
 
 const quote = (text) => `'${text.replaceAll("'", "'\\''")}'`;
@@ -19,7 +19,7 @@ const isFlat = (value) =>
 			(Array.isArray(v) && v.length <= 2 && v.every((w) => typeof w === "number")),
 	);
 
-/* One field per line; an array of numbers is one line of any length, which the page wraps. */
+/* Prints one field per line; an array of numbers is one line of any length, which the page wraps. */
 export function pretty(value, indent = "") {
 	if (value === null || typeof value !== "object") return JSON.stringify(value);
 	if (isFlat(value)) return `[${value.map((v) => JSON.stringify(v)).join(", ")}]`;
@@ -31,7 +31,7 @@ export function pretty(value, indent = "") {
 	return `${open}\n${inner}${parts.join(`,\n${inner}`)}\n${indent}${close}`;
 }
 
-/* The clipboard API exists only on secure origins; elsewhere the text is selected and copied as if by hand. */
+/* The clipboard API exists only on secure origins; elsewhere the text is selected and copied by execCommand. */
 async function copy(element) {
 	if (navigator.clipboard) return navigator.clipboard.writeText(element.textContent);
 	getSelection().selectAllChildren(element);

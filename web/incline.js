@@ -9,7 +9,7 @@ import {Freshness, Latest, request} from "./service.js";
 const G = 9.81; /* m/s² */
 const LENGTH = 2,
 	WIDTH = 0.5,
-	HEIGHT = 0.3; /* of the slope and of the block, m */
+	HEIGHT = 0.3; /* length of the slope and side of the block, m */
 const SHOWN = {
 	x: 200,
 	y: 180,
@@ -19,7 +19,7 @@ const SHOWN = {
 }; /* middle and half length of the slope; pixels per m; pixels per weight */
 const BLOCKS = ["corner 0", "corner 1", "corner 2", "corner 3", "slope 4", "slope 5"];
 
-/* Vertices 0 1 2 3: the block, from its uphill bottom corner; 4 5: the slope from top to bottom. */
+/* Vertices 0 to 3: the block, from its uphill bottom corner; 4 and 5: the slope, from top to bottom. */
 function positions(c, s) {
 	const at = (along, up) => [along * c + up * s, (LENGTH - along) * s + up * c];
 	const a = (LENGTH - WIDTH) / 2,
@@ -27,7 +27,7 @@ function positions(c, s) {
 	return [at(a, 0), at(b, 0), at(b, HEIGHT), at(a, HEIGHT), at(0, 0), at(LENGTH, 0)];
 }
 
-/* The text of the badge. The arguments are an argument and the result of outcome(). */
+/* The text of the badge. The arguments are those of outcome() and its result. */
 function verdict({speed}, {fate, creep}) {
 	if (fate === "coasts") return "▶ Nothing changes the block's speed";
 	if (fate === "slides") return "▶ The block slides on at a steady speed";
@@ -112,7 +112,7 @@ export class Incline {
 		});
 	}
 
-	/* Cosine and sine of the angle, and where the arrow of the velocity begins. */
+	/* Cosine and sine of the angle, and the tail of the velocity arrow. */
 	frame() {
 		const theta = (this.angle.value * Math.PI) / 180,
 			c = Math.cos(theta),
@@ -121,7 +121,7 @@ export class Incline {
 		return {theta, c, s, foot: {x: SHOWN.x + up * s, y: SHOWN.y - up * c}};
 	}
 
-	/* Everything that a request and the pictures of its answer depend on, so that the pictures match the request. */
+	/* Collects everything on which a request and its pictures depend, so that the pictures match the request. */
 	setting() {
 		return {
 			...this.frame(),
@@ -184,7 +184,7 @@ export class Incline {
 			batch = this.batch(setting),
 			body = JSON.stringify(batch);
 		const asked = resistance(setting.law, signal);
-		asked.catch(() => {}); // where both are refused, the fault of the batch is shown, with its pointer
+		asked.catch(() => {}); // if both requests are refused, show the batch's fault, which has a pointer
 		const {json} = await request("v1/evaluate", body, signal),
 			curve = await asked;
 		this.exchange.show("v1/evaluate", body, json);
@@ -196,7 +196,8 @@ export class Incline {
 		this.spy.show(json.hessian);
 	}
 
-	/* Friction is the negative gradient, here along the slope, positive downwards. A net force of rounding size is zero. */
+	/* Friction is the negative gradient, taken along the slope and positive downhill. A net force within rounding error
+	 * counts as zero. */
 	forces({gradient}, batch, {c, s, mass}) {
 		const on = (i) => -(gradient[2 * i] * c - gradient[2 * i + 1] * s);
 		const corners = [on(0), on(1)];
@@ -240,7 +241,8 @@ export class Incline {
 		]);
 	}
 
-	/* Screen readers read a live region again whenever it is written, even with the same text. */
+	/* Screen readers repeat a live region whenever it is written, even with the same text, so only changes are
+	 * written. */
 	state(element, kind, text) {
 		element.dataset.state = kind;
 		if (element.textContent !== text) element.textContent = text;
@@ -277,7 +279,7 @@ export class Incline {
 			arrow(g, cx, cy, n * s, -n * c, "normal");
 			arrow(g, cx, cy, f * c, f * s, "force");
 		});
-		const shown = Math.sign(p) * Math.max(Math.abs(p) - 9, 0); /* ends at the handle */
+		const shown = Math.sign(p) * Math.max(Math.abs(p) - 9, 0); /* the line ends at the handle */
 		arrow(g, foot.x, foot.y, shown * c, shown * s, "slip");
 	}
 

@@ -6,7 +6,7 @@ import {Plot} from "./plot.js";
 import {format} from "./svg.js";
 import {Freshness, Latest, request} from "./service.js";
 
-/* of: the families of laws (see familyOf) with which it is plotted. */
+/* of: the families of laws (see familyOf) that have this plot. */
 const FUNCTIONS = [
 	{
 		name: "smooth_mu_f1",
@@ -122,11 +122,11 @@ const FUNCTIONS = [
 	},
 ];
 const FORCES = ["smooth_mu_f1", "law_force"];
-const STEPS = 160; /* from 0 to eps_v if the plots end at 2 eps_v; eps_v itself is always one of the points */
-const FAR = 240; /* from eps_v on, where a law goes on beyond 2 eps_v */
+const STEPS = 160; /* from 0 to eps_v if the plots end at 2 eps_v; eps_v itself is always included */
+const FAR = 240; /* beyond eps_v, if a law continues beyond 2 eps_v */
 
 export class Law {
-	/* read returns the parameters of the law, readRange "whole" or "FROM TO" in eps_v */
+	/* read returns the parameters of the law, readRange "whole" or "FROM TO" in units of eps_v */
 	constructor(section, read, readRange) {
 		Object.assign(this, {read, readRange});
 		this.select = section.querySelector("select");
@@ -156,7 +156,7 @@ export class Law {
 		return this.plots.filter(({what}) => what.of.includes(familyOf(law)));
 	}
 
-	/* Only if they are others than before: a plot that is put back loses the focus. */
+	/* Replaces the plots only if they differ, because a plot that is reinserted loses the focus. */
 	arrange(plots) {
 		if (this.arranged?.length === plots.length && this.arranged.every((plot, i) => plot === plots[i])) return;
 		this.arranged = plots;
@@ -171,7 +171,7 @@ export class Law {
 		return [[mu_s, "μₛ"], ...(mu_k === mu_s ? [] : [[mu_k, "μₖ"]])];
 	}
 
-	/* Speeds, eps_v among them. A law that goes on far beyond eps_v has points of its own below. */
+	/* Speeds of the samples, including eps_v. A law that extends far beyond eps_v has points of its own below. */
 	sample(law, range) {
 		const {eps_v} = law,
 			end = whole(law);
@@ -191,7 +191,7 @@ export class Law {
 		return curve.speeds.map((speed, i) => [eps_v + speed, mu_s * curve.factors[i] + viscous * (eps_v + speed)]);
 	}
 
-	/* Updates all curves or none, so that curves shown together belong together. */
+	/* Updates all curves or none, so that curves shown together match. */
 	async ask(signal) {
 		const law = this.read(),
 			y = this.sample(law, this.readRange()),
@@ -227,7 +227,7 @@ export class Law {
 		this.showExchange();
 	}
 
-	/* All plots show their values at the same speed: eps_v until the user points elsewhere. */
+	/* All plots show their values at the same speed: eps_v until the user selects another. */
 	point(index) {
 		this.cursor = index;
 		this.tellReading();
@@ -241,7 +241,7 @@ export class Law {
 			`${format(this.y[at] / this.shown.eps_v)} εᵥ. ${this.peak()}`;
 	}
 
-	/* From finer points than the plot has: the same value that the incline compares with. */
+	/* Uses finer points than the plot, so that it gives the value that the incline compares with. */
 	peak() {
 		const {mu_s, mu_k, mu_transition} = this.shown,
 			{family, symbol, largest, peak} = this.curve;

@@ -1,9 +1,11 @@
-/* The laws: which of the page's parameters each takes, and how it goes on with speed. */
+/* The laws: the page's parameters that each one takes, and its behaviour at large speeds. */
 
 /**
- * takes: parameters beside eps_v, mu_s and viscous, by their names in the service; without mu_k there is one coefficient
- * reach(law): the speed from which on the law itself no longer changes; whole(law): the end of a plot of all of it
- * limit(law): the law's force at great speed, divided by the normal force
+ * takes: parameters besides eps_v, mu_s and viscous, by their names in the service; without mu_k the law has a single
+ * coefficient
+ * reach(law): the speed beyond which the law is constant, apart from drag; whole(law): the end of a plot of the whole
+ * law
+ * limit(law): the law's force at large speed, divided by the normal force
  */
 const LAWS = {
 	smooth: {
@@ -51,14 +53,14 @@ export const whole = (law) => Math.max(of(law).whole(law), 2 * law.eps_v);
 export const limit = (law) => of(law).limit(law);
 export const hasTwoCoefficients = (law) => of(law).takes.includes("mu_k");
 
-/* What the page can say of a law: "mu" where the force is μ(y) f₁(y); "peak" where it is G₁, up to μₛ below εᵥ; "law" for all
- * others, and where a drag comes on top. */
+/* Kind of plots for a law: "mu" if the force is μ(y) f₁(y); "peak" if it is G₁, up to μₛ below εᵥ; "law" for all
+ * others, and with drag. */
 export function familyOf({law, mu_transition, viscous}) {
 	if (law || viscous) return "law";
 	return mu_transition === "peak" ? "peak" : "mu";
 }
 
-/* Shows the parameters that the chosen law takes, and no others. */
+/* Shows exactly the parameters that the chosen law takes. */
 export class Choice {
 	constructor(select, words, changed) {
 		Object.assign(this, {select, words});
@@ -84,7 +86,7 @@ export class Choice {
 		this.show();
 	}
 
-	/* read: for each parameter a function that returns its value. */
+	/* read: maps each parameter to a function that returns its value. */
 	law(read) {
 		const name = this.select.value,
 			mu_s = read.mu_s(),

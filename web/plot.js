@@ -2,14 +2,14 @@
 import {add, format, power, set, ticks} from "./svg.js";
 
 const MARGIN = {left: 46, right: 12, top: 34, bottom: 34};
-const LABEL = {width: 16, height: 15}; /* room for that of a coefficient */
+const LABEL = {width: 16, height: 15}; /* room for the label of a coefficient */
 
 function caption(symbol, exponent, unit) {
 	const scaled = [exponent ? power(exponent) : "", unit].filter(Boolean).join(" ");
 	return scaled ? `${symbol}  in ${scaled}` : symbol;
 }
 
-/* The place of the number next to one in an ascending list. */
+/* The index of the number closest to x in an ascending list. */
 function nearest(list, value) {
 	const i = list.findIndex((at) => at >= value);
 	return i > 0 && value - list[i - 1] < list[i] - value ? i - 1 : Math.max(i, 0);
@@ -60,7 +60,7 @@ export class Plot {
 		this.figure.append(this.details);
 	}
 
-	/* Thousands of cells, so they are filled only while the table is open. */
+	/* The table has thousands of cells, so it is filled only while open. */
 	fillTable() {
 		if (!this.details.open || !this.curve) return;
 		const {x, y} = this.curve;
@@ -104,7 +104,7 @@ export class Plot {
 		});
 	}
 
-	/* x ascending; marks: the positions of eps_v; measured: points [[x, y], ...] that the curve was made from. */
+	/* x ascending; marks: where eps_v is marked; measured: points [[x, y], ...] that define the curve. */
 	show(x, y, marks, measured = []) {
 		this.curve = {x, y, marks, measured};
 		this.svg.dataset.x = JSON.stringify(x);

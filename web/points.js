@@ -1,4 +1,4 @@
-/* A measured curve as a small table that can be edited: speeds beyond eps_v, and factors of the coefficient. */
+/* A measured curve as a small editable table: speeds beyond eps_v, and factors of the coefficient. */
 import {Unreadable} from "./controls.js";
 
 const INITIAL = {speeds: [0, 0.002, 0.005, 0.01], factors: [1, 0.62, 0.5, 0.56]};
@@ -31,7 +31,7 @@ export class Points {
 		this.fill(INITIAL.speeds.map((speed, i) => [speed, INITIAL.factors[i]]));
 	}
 
-	/* The first point is (0, 1) always: the curve begins where sticking ends. */
+	/* The first point is always (0, 1), where sticking ends. */
 	fill(points) {
 		this.body.replaceChildren(...points.map((point) => this.row(point)));
 		this.number();
@@ -49,7 +49,7 @@ export class Points {
 		return row;
 	}
 
-	/* Names the fields by their places, and keeps the first point and a second one. */
+	/* Labels the fields by position, and keeps at least two points. */
 	number() {
 		const {rows} = this.body;
 		[...rows].forEach((row, i) => {
@@ -64,7 +64,7 @@ export class Points {
 		});
 	}
 
-	/* Another point as far from the last one as that is from its neighbour. */
+	/* Adds a point, as far from the last one as that is from its neighbour. */
 	extend() {
 		const [[u], [v, factor]] = this.numbers().slice(-2);
 		this.body.append(this.row([Number((2 * v - u).toPrecision(6)) || 0, factor]));
@@ -80,7 +80,7 @@ export class Points {
 		this.changed();
 	}
 
-	/* Two columns copied from a table replace all points. */
+	/* Replaces all points by two columns copied from a spreadsheet. */
 	paste(event) {
 		const lines = event.clipboardData.getData("text").trim().split(/\r?\n/);
 		const points = lines.map((line) => line.trim().split(/[\s,;]+/));
@@ -98,7 +98,7 @@ export class Points {
 		return this.fields().map((row) => row.map(({value}) => Number(value)));
 	}
 
-	/* {speeds, factors}, if all fields contain numbers. */
+	/* Returns {speeds, factors}; throws unless all fields contain numbers. */
 	get asked() {
 		const unreadable = this.fields()
 			.flat()

@@ -1,4 +1,4 @@
-/* Requests to the service: same origin, relative paths, so that a proxy may serve everything under a prefix. */
+/* Requests to the service: same origin, and relative paths, so that a proxy may serve everything under a prefix. */
 
 export class Problem extends Error {
 	constructor(status, body) {
@@ -13,14 +13,14 @@ export class Problem extends Error {
 	}
 }
 
-/* A newer request has replaced one that was waiting to be repeated. */
+/* Thrown when a newer request has replaced one that was waiting for a retry. */
 class Superseded extends Error {}
 
 const PATIENCE_MS = 30000;
-const PASSING = [429, 502, 503, 504]; /* worth repeating; some come from proxies */
+const PASSING = [429, 502, 503, 504]; /* statuses worth a retry; proxies produce some of them */
 const troubles = new Set();
 let token = "";
-let asked = null; /* while the user is asked for a token: {promise, resolve} */
+let asked = null; /* while the user is being asked for a token: {promise, resolve} */
 let askForToken = () => {};
 let showTrouble = () => {};
 
@@ -39,7 +39,7 @@ export function useToken(value) {
 	waiting?.resolve();
 }
 
-/* All requests that need a token at the same time wait for the same input. */
+/* All requests that need a token at the same time share one prompt. */
 function newToken(refused) {
 	if (refused !== token) return Promise.resolve();
 	if (!asked) {
@@ -92,15 +92,15 @@ function parse(text) {
 	}
 }
 
-/* Milliseconds until the next try: as the service asks, at most 5 s, or else doubling up to 4 s. */
+/* Milliseconds until the next try: as the service requests, at most 5 s, or else doubling up to 4 s. */
 function delay(response, n) {
 	const wished = Number(response?.headers.get("Retry-After"));
 	return 1000 * (wished > 0 ? Math.min(wished, 5) : Math.min(0.25 * 2 ** n, 4));
 }
 
 /**
- * Returns {text, json} of an answer with status 200, or throws a Problem. If the service is busy or cannot be reached, the
- * request is repeated until it is answered or signal is raised.
+ * Returns {text, json} of a response with status 200, or throws a Problem. If the service is busy or cannot be reached,
+ * retries until it responds or signal is aborted.
  */
 export async function request(path, body, signal) {
 	const key = {};
@@ -127,8 +127,9 @@ export async function request(path, body, signal) {
 	}
 }
 
-/* Keeps the results up to date: runs work once at a time, and again if something has changed meanwhile. So an old answer
- * never replaces a newer one, and a slider that moves fast sends no more requests than the service can answer. */
+/* Keeps the results up to date: runs work once at a time, and again if something has changed meanwhile. An old response
+ * therefore never replaces a newer one, and a slider that moves fast does not send more requests than the service can
+ * handle. */
 export class Latest {
 	constructor(work, freshness) {
 		this.work = work;
@@ -161,10 +162,10 @@ export class Latest {
 	}
 }
 
-const OVERDUE_MS = 300; /* results are not marked as old if the answer comes sooner */
+const OVERDUE_MS = 300; /* results are not marked as outdated if the response comes sooner */
 
-/* Shows whether the results of a section are for the current settings: they look old while an answer is overdue, for any
- * reason, and after an error, which is shown as text. */
+/* Shows whether the results of a section match the current settings: they are faded while a response is overdue, for
+ * whatever reason, and after an error, which is shown as text. */
 export class Freshness {
 	constructor(section) {
 		this.section = section;

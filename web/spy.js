@@ -3,10 +3,10 @@ import {add, set} from "./svg.js";
 
 const SIZE = 18,
 	LEFT = 60,
-	TOP = 8; /* size of a cell; position of the matrix in the picture */
+	TOP = 8; /* size of a cell; offset of the matrix in the picture */
 const SIGNS = {plus: "+", minus: "−", none: "·"};
 
-/* A map from row * n + column to the value; duplicate triplets are added up. */
+/* Maps row * n + column to the value; duplicate triplets are summed. */
 function addUp({rows, cols, values}, n) {
 	const entries = new Map();
 	rows.forEach((row, i) => {

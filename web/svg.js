@@ -15,7 +15,7 @@ export function set(element, attributes) {
 		element.setAttribute(name, typeof value === "number" ? String(Math.round(1000 * value) / 1000) : value);
 }
 
-/* An arrow from (x, y) by (dx, dy); one too short for a head is drawn as a line, or not at all. */
+/* An arrow from (x, y) by (dx, dy); one too short for a head is drawn as a line, or omitted. */
 export function arrow(parent, x, y, dx, dy, kind) {
 	const length = Math.hypot(dx, dy);
 	if (!(length > 0.5)) return;
@@ -41,7 +41,7 @@ export function power(exponent) {
 	return "10" + [...String(exponent)].map((c) => SUPERSCRIPTS[c]).join("");
 }
 
-/* With that many digits, a proper minus sign, and powers of ten instead of long rows of zeros. */
+/* Prints that many digits, a proper minus sign, and powers of ten instead of long rows of zeros. */
 export function format(value, digits = 4) {
 	if (value === 0 || !Number.isFinite(value)) return value === 0 ? "0" : "–";
 	const [mantissa, exponent] = value
@@ -66,7 +66,7 @@ export function ticks(lo, hi, n) {
 	return {values, exponent, label};
 }
 
-/* Fills a list of terms and values. */
+/* Fills a definition list with terms and values. */
 export function fillList(list, rows) {
 	list.replaceChildren(
 		...rows.flatMap(([term, value, name]) => {
