@@ -147,7 +147,7 @@ static void test_warning(void **state)
 	tokens = srv_tokens_open(path, message);
 	assert_non_null(strstr(message, "everybody"));
 	chmod(path, 0600);
-	assert_int_equal(srv_tokens_count(tokens), 1); /* readable and writable by others, which only causes a warning */
+	assert_int_equal(srv_tokens_count(tokens), 1); /* must release the lock, or the reload below hangs */
 	assert_true(srv_tokens_reload(tokens, message));
 	assert_string_equal(message, "");
 	srv_tokens_close(tokens);
