@@ -1,8 +1,8 @@
 /* Checks Kubernetes objects against the schemas of the API:  node check_kubernetes.js FILE...
  * Each FILE is a JSON array of objects. Prints a line per fault, or "FILE: ok"; the exit code is 1 if there is a fault.
  *
- * It checks twice, as neither check sees everything: the TypeScript types know which fields exist, so they find unknown
- * ones; the validators know formats (quantities, int32) and enumerations. Both were generated from Kubernetes' OpenAPI.
+ * It checks twice, as neither check finds everything: the TypeScript types reject unknown fields; the validators reject
+ * malformed quantities, numbers and enumerations. Both were generated from Kubernetes' OpenAPI.
  */
 "use strict";
 const fs = require("fs");
@@ -36,7 +36,7 @@ function validate(object) {
 	}
 }
 
-/* TypeScript source whose constants must fit the types; the line of an error identifies the field. */
+/* TypeScript source whose constants must match the types; the line of an error identifies the field. */
 function source(objects) {
 	return objects.map((object, i) =>
 		`import { I${object.kind} as T${i} } from "kubernetes-models/${object.apiVersion}";\n` +

@@ -17,8 +17,8 @@ os.environ["PATH"] += f":{ROOT}/build/tools/bin"  # programs that scripts/packag
 
 
 class FakeReplica(http.server.ThreadingHTTPServer):
-    """A fake replica: `answer` is a status, None to close the connection without an answer, or "half" to die in the
-    middle of one."""
+    """A fake replica. `answer` is a status, None to close the connection without a response, or "half" to close it in
+    the middle of one."""
     daemon_threads = True
 
     def __init__(self):
@@ -74,7 +74,7 @@ def fakes():
 
 @pytest.fixture
 def directory():
-    """A private directory, outside of pytest's, which would be kept."""
+    """A private directory. It is not pytest's tmp_path, which would be kept."""
     path = pathlib.Path(tempfile.mkdtemp(prefix="frictiond-deploy."))
     yield path
     shutil.rmtree(path)

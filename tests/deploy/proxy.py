@@ -24,7 +24,7 @@ CODES = {name: int(status) for name, status in
 
 
 def code_of(answer):
-    """The code of a problem that nginx has made, which has to look like one of the service."""
+    """The code of a problem made by nginx, which must have the form of the service's problems."""
     status, headers, body = answer
     problem = json.loads(body)
     expected = ["type", "code", "title", "status", "detail"] + (["request_id"] if status >= 500 else []) + ["errors"]
@@ -43,8 +43,8 @@ def free_port():
 
 
 def upstreams(addresses):
-    """upstreams.conf for other replicas: repeats each line of the first shipped server, with its parameters, for every
-    address."""
+    """upstreams.conf for other replicas: repeats each line of the first shipped server, including its parameters, for
+    every address."""
     text = (SHIPPED / "upstreams.conf").read_text()
     lines = re.findall(r"^server frictiond-1:8080 (.*;)$", text, re.M)
     assert len(lines) == 2, "one list that is watched, one for when all of it is left alone"
@@ -73,7 +73,7 @@ class Proxy:
         self.directory = directory
         self.command = install(directory, addresses)
         self.listen_on(free_port())
-        # As root, nginx would run its workers as a user who may not enter a private directory.
+        # As root, nginx would run its workers as a user who cannot enter a private directory.
         self.directives = "daemon off;" + (" user root;" if os.geteuid() == 0 else "")
 
     def change(self, old, new):
@@ -93,7 +93,7 @@ class Proxy:
         (self.directory / "nginx/listen.conf").write_text(f"listen 127.0.0.1:{port};\n")
 
     def start(self):
-        """@return whether it runs and responds."""
+        """Whether nginx runs and responds."""
         self.process = subprocess.Popen([*self.command, "-g", self.directives], stdout=self.log, stderr=self.log)
         while self.process.poll() is None:
             with socket.socket() as probe:
@@ -109,7 +109,7 @@ class Proxy:
             if "Address already in use" not in log:
                 raise RuntimeError(log)
             self.log.truncate(0)
-            self.listen_on(free_port())  # another process has taken the port since it was found free
+            self.listen_on(free_port())  # another process took the port after it was found free
         return self
 
     def __exit__(self, *_):

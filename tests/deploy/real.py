@@ -15,7 +15,7 @@ class Replicas:
             self.start(i)
 
     def start(self, i):
-        """While the replica was down, another connection may have taken its port; waits up to a minute for the port."""
+        """Waits up to a minute for the port, which another connection may have taken while the replica was down."""
         for _ in range(600):
             process = subprocess.Popen([self.program, "--port", str(self.ports[i]), "--log-level", "error"],
                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)

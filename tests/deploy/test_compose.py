@@ -1,4 +1,4 @@
-"""The compose files, and that they agree with the files of nginx and Prometheus that they mount."""
+"""Checks the compose files, also against the nginx and Prometheus files that they mount."""
 import json
 import re
 import subprocess
@@ -13,7 +13,7 @@ CLUSTER = DEPLOY / "compose.cluster.yaml"
 
 
 def config(path):
-    """(exit code, the configuration as compose reads it, its messages). This needs no daemon."""
+    """(exit code, the configuration as compose reads it, its messages). Needs no daemon."""
     done = subprocess.run(["docker-compose", "-f", str(path), "config"], capture_output=True, text=True)
     return done.returncode, yaml.safe_load(done.stdout), done.stderr
 
@@ -106,8 +106,7 @@ def test_all_replicas_are_known_to_proxy_and_prometheus(cluster, replicas):
 
 
 def test_pages_on_this_machine_are_kept_away(cluster, replicas):
-    """Ports are published on loopback, so replicas must check under which name they are addressed; Prometheus uses
-    their names."""
+    """Ports are published on loopback, so replicas must check the Host header; Prometheus addresses them by name."""
     for service in replicas.values():
         assert service["environment"]["FRICTIOND_ALLOW_HOST"].split(",") == list(replicas)
     [one] = config(DEPLOY / "compose.yaml")[1]["services"].values()

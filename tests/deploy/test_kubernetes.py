@@ -1,4 +1,4 @@
-"""deploy/kubernetes: the objects that kubectl builds from the overlays fit the schemas and each other."""
+"""deploy/kubernetes: the objects that kubectl builds from the overlays match the schemas and each other."""
 import copy
 import re
 import subprocess
@@ -57,7 +57,7 @@ def test_the_objects_fit_the_schemas(overlays, directory):
 
 
 def put(path, value):
-    """A change of an object: sets the value at the path."""
+    """Returns a function that sets the value at the path of an object."""
     def change(o):
         *way, last = path
         for step in way:
@@ -114,7 +114,7 @@ def test_the_check_notices_what_is_wrong(overlays, directory):
                                        ("base/kustomization.yaml", "resource: []\n"),
                                        ("overlays/single/one.yaml", "    replicas: 1\n")])
 def test_a_broken_file_is_noticed(directory, file, text):
-    """A duplicate key, an unknown field, wrong indentation."""
+    """The checks report a duplicate key, an unknown field, wrong indentation."""
     build("single", directory)
     path = directory / "deploy/kubernetes" / file
     path.write_text(path.read_text() + text)
@@ -130,7 +130,7 @@ def test_all_are_in_one_namespace(objects):
 
 
 def test_pods_are_confined(objects):
-    """As Kubernetes' level "restricted" requires, and with a read-only file system."""
+    """Pods satisfy Kubernetes' level "restricted", and have a read-only file system."""
     for deployment in deployments(objects):
         pod = deployment["spec"]["template"]["spec"]
         security = pod["securityContext"]
@@ -283,7 +283,7 @@ def test_prometheus_finds_the_pods(overlays):
 
 
 def test_nginx_takes_its_configuration(overlays, directory, fakes):
-    """The files of the ConfigMap, with the name of the service replaced by an address."""
+    """Writes the files of the ConfigMap, with the service's name replaced by an address."""
     files = named(overlays["production"])["ConfigMap frictiond-proxy"]["data"]
     assert sorted(files) == ["listen.conf", "nginx.conf", "sets.conf", "upstreams.conf"]
     assert files["nginx.conf"] == (DEPLOY / "nginx/nginx.conf").read_text()
@@ -309,7 +309,7 @@ def test_nginx_tries_the_service_three_times(overlays, directory, fakes):
 
 
 def test_nginx_finds_the_pods_for_the_sets(overlays):
-    """The service has no address, so that its name stands for the pods, and its port the name that nginx asks for."""
+    """The service is headless, so that its name resolves to the pods, and its port has the name that nginx looks up."""
     objects = named(overlays["production"])
     service = objects["Service frictiond-pods"]
     assert service["spec"]["clusterIP"] == "None" and "publishNotReadyAddresses" not in service["spec"]

@@ -50,7 +50,7 @@ def test_identity_and_trace_are_passed_on(proxy, fakes):
 
 
 def test_replicas_get_the_name_of_the_proxy(proxy, fakes):
-    """Otherwise they could not tell their own page from others, and --allow-host would not work."""
+    """Replicas need the Host header to recognize their own page, and for --allow-host."""
     for host in "localhost", "Friction.example:8443", "[::1]:1":
         post(proxy, Host=host, Origin="http://a", **{"Sec-Fetch-Site": "cross-site"})
         [(_, headers, _)] = sum((replica.requests for replica in fakes), [])
@@ -102,7 +102,7 @@ def test_errors_that_every_replica_would_return_are_passed_on(proxy, fakes, answ
 
 
 def test_an_answer_that_breaks_off_does_not_look_whole(proxy, fakes):
-    """Once an answer has begun, no other replica can take over the request; the client must notice and repeat it."""
+    """Once a response has begun, no other replica can take over; the client must notice and repeat the request."""
     for replica in fakes:
         replica.answer = "half"
     with pytest.raises(http.client.IncompleteRead):
@@ -111,7 +111,7 @@ def test_an_answer_that_breaks_off_does_not_look_whole(proxy, fakes):
 
 
 def test_under_overload_clients_get_a_503(proxy, fakes):
-    """From a replica, or from nginx once it has tried all: both say when to come back."""
+    """A 503 from a replica, or from nginx once it has tried all, has a Retry-After."""
     for replica in fakes:
         replica.answer = 503
     n = 60
@@ -129,7 +129,7 @@ def test_under_overload_clients_get_a_503(proxy, fakes):
 
 def test_without_any_replica_the_answer_is_503(directory):
     with contextlib.ExitStack() as stack:
-        silent = [stack.enter_context(socket.socket()) for _ in range(3)]  # these have ports but do not listen
+        silent = [stack.enter_context(socket.socket()) for _ in range(3)]  # bound but not listening
         for replica in silent:
             replica.bind(("127.0.0.1", 0))
         running = stack.enter_context(Proxy(directory, [f"127.0.0.1:{replica.getsockname()[1]}" for replica in silent]))
@@ -208,7 +208,7 @@ def replicas(program):
 
 
 def batch(n):
-    """A request that takes a while: n contacts with a csr matrix in the answer."""
+    """A request that takes a while: n contacts with a csr matrix in the response."""
     return {**CONTACT, "velocities": [[1 + i % 7, 2] for i in range(n)],
             "collisions": {"plane_vertex": {"vertices": list(range(n)), "normal_force": 1, "plane_normal": [0, 1]}},
             "hessian": {"format": "csr"}}
@@ -218,7 +218,7 @@ BODIES = [json.dumps(CONTACT).encode(), json.dumps(batch(3000)).encode(), json.d
 
 
 def test_pages_behind_the_proxy(directory, replicas):
-    """The explorer's own requests pass; those of other pages, or under other names, do not."""
+    """The explorer's own requests pass; those of other pages or to other host names are refused."""
     with Proxy(directory, replicas.addresses()) as running:
         own = f"127.0.0.1:{running.port}"
         for host, origin, expected in (own, f"http://{own}", 200), (own, "http://evil.example", 403), (own, "null", 403), \
@@ -240,11 +240,11 @@ def test_replicas_die_and_drain_between_requests(directory, replicas):
 
 
 def test_a_replica_dies_during_requests(directory, replicas):
-    """The replica is stopped before it is killed, so that it certainly has requests under way."""
+    """A SIGSTOP before the kill guarantees that the replica has requests under way."""
     with Proxy(directory, replicas.addresses()) as running, concurrent.futures.ThreadPoolExecutor(6) as pool:
         expected = [post(running, body)[2] for body in BODIES]
         for turn in range(4):
-            victim = turn % 2  # the third stays alive: nginx may avoid the other two for a while after they have failed
+            victim = turn % 2  # the third stays alive: nginx may avoid failed ones for a while
             replicas.running[victim].send_signal(signal.SIGSTOP)
             calls = [pool.submit(post, running, body) for body in 2 * BODIES]
             concurrent.futures.wait(calls, return_when=concurrent.futures.FIRST_COMPLETED)

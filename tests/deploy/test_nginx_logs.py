@@ -1,4 +1,4 @@
-"""nginx never logs a client's query, whatever goes wrong; the logs still show what went wrong."""
+"""nginx never logs a client's query, whatever fails; the logs still show the failure."""
 import contextlib
 import http.client
 import re
@@ -31,7 +31,7 @@ ANSWERS = {
 
 
 class Raw(socketserver.ThreadingTCPServer):
-    """A replica that replies to a head with bytes that the test gives, or with None: never."""
+    """A replica that responds to a head with the test's bytes; with None, never."""
     daemon_threads, block_on_close = True, False
 
     def __init__(self):
@@ -66,7 +66,7 @@ def replica():
 
 
 def ask(proxy, method="GET", body=None):
-    """The status; 0 if the answer breaks off."""
+    """The status; 0 if the response breaks off."""
     try:
         return call(proxy, method, TARGET, body, HEADERS)[0]
     except http.client.HTTPException:
@@ -74,7 +74,7 @@ def ask(proxy, method="GET", body=None):
 
 
 def refusal(proxy, method="GET", body=None):
-    """(status, code) of an answer that nginx makes itself."""
+    """(status, code) of a response made by nginx."""
     answer = call(proxy, method, TARGET, body, HEADERS)
     return answer[0], code_of(answer)
 
@@ -102,7 +102,7 @@ def lines(directory):
 
 
 def logged(directory, status):
-    """The line of the one request with this status."""
+    """The line of the only request with this status."""
     for _ in range(1200):
         found = [line for line in lines(directory) if line["status"] == str(status)]
         if found:
@@ -117,7 +117,7 @@ def is_silent(directory):
     assert not culprits
 
 
-# nginx takes garbage for an HTTP/0.9 answer.
+# nginx mistakes garbage for an HTTP/0.9 response.
 BROKEN = {"garbage": ("009", ""), "long head": ("503", "no_answer"), "nothing": ("503", "no_answer"),
           "half": ("200", ""), "half a chunk": ("200", ""), "bad chunk": ("200", "")}
 
@@ -230,7 +230,7 @@ def test_heads(directory, replica, name):
 
 
 def lose(folder):
-    """A place where nothing can be written: even root cannot write below a file."""
+    """A path where nothing can be written: even root cannot write below a file."""
     shutil.rmtree(folder)
     folder.write_text("")
 
@@ -244,7 +244,7 @@ def test_a_body_cannot_be_kept(directory, replica):
 
 
 def test_an_answer_cannot_be_kept(directory, replica):
-    """Once an answer has begun, nginx gives it up if the client reads more slowly than the replica sends."""
+    """nginx gives up a response if the client reads it more slowly than the replica sends it."""
     replica.answer = ANSWERS["large"]
     with Proxy(directory, [replica.address]) as proxy:
         lose(directory / "spool/answers")
@@ -268,7 +268,7 @@ def test_it_is_told_to_stop(directory, replica):
 
 
 def test_an_error_log_of_requests_would_tell(directory, replica):
-    """Otherwise the tests above could never fail."""
+    """Shows that the tests above can fail."""
     replica.answer = ANSWERS["nothing"]
     proxy = Proxy(directory, [replica.address])
     proxy.change("error_log /dev/null emerg;", "error_log stderr error;")

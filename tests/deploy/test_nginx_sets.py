@@ -1,4 +1,4 @@
-"""Collision sets through deploy/nginx: a name meets the same replica, however many proxies and replicas there are."""
+"""Collision sets through deploy/nginx: a name maps to one replica, whatever the number of proxies and replicas."""
 import collections
 import json
 import signal
@@ -22,7 +22,7 @@ def ask(proxy, name, method="GET", rest="", body=None):
 
 
 def homes(proxy, fakes, names=NAMES):
-    """{name: the replica that answers a request about it}"""
+    """{name: the replica that serves it}"""
     found = {}
     for name in names:
         before = [len(fake.requests) for fake in fakes]
@@ -64,7 +64,7 @@ def test_what_has_no_name_goes_to_any_replica(proxy, fakes):
 
 
 def test_every_proxy_has_the_same_ring(proxy, fakes):
-    """In whatever order its list names the replicas."""
+    """The order of replicas in the list makes no difference."""
     with tempfile.TemporaryDirectory() as another:
         with Proxy(Path(another), [fake.address for fake in reversed(fakes)]) as second:
             assert homes(second, fakes, NAMES[:60]) == homes(proxy, fakes, NAMES[:60])
@@ -79,12 +79,12 @@ def test_only_the_names_of_a_lost_replica_move(proxy, fakes, lost):
     assert {during[name] for name in NAMES if before[name] == lost} == {0, 1, 2} - {lost}, "both take a share"
     fakes[lost].answer = 200
     while homes(proxy, fakes, NAMES[:40]) != {name: before[name] for name in NAMES[:40]}:
-        time.sleep(0.2)  # it is left out for two seconds
+        time.sleep(0.2)  # nginx skips it for two seconds
 
 
 @pytest.mark.parametrize("method,rest", METHODS)
 def test_the_next_in_the_ring_is_asked_when_a_replica_dies(proxy, fakes, method, rest):
-    """Every request to a set can be repeated."""
+    """Any request to a set may safely be repeated."""
     home = homes(proxy, fakes, ["a"])["a"]
     fakes[home].answer = None
     body = b"x" * (3 << 20) if method == "PUT" else None
@@ -96,7 +96,7 @@ def test_the_next_in_the_ring_is_asked_when_a_replica_dies(proxy, fakes, method,
 @pytest.mark.parametrize("status", [503, 404, 412, 500, 504, 413])
 @pytest.mark.parametrize("method,rest", METHODS[:5])
 def test_what_a_replica_says_about_a_set_is_passed_on(proxy, fakes, status, method, rest):
-    """Also that it has no room: a set that were put elsewhere would not be found."""
+    """Even a 503 for lack of memory is passed on, because a set that was put elsewhere could not be found."""
     for replica in fakes:
         replica.answer = status
     answer = ask(proxy, "a", method, rest)
@@ -152,7 +152,7 @@ def evaluate(proxy, **headers):
 
 
 def home_of(running, replicas):
-    """The index of the replica that the set is in, by the list of each."""
+    """The index of the replica that has the set, according to the replicas' lists."""
     class Direct:
         def __init__(self, port):
             self.port = port
@@ -162,7 +162,7 @@ def home_of(running, replicas):
 
 
 def answers_again(running, status):
-    """After it came back, a replica is left out for a moment."""
+    """Waits, because nginx skips a replica for a moment after its return."""
     while evaluate(running)[0] != status:
         time.sleep(0.1)
 
@@ -184,7 +184,7 @@ def test_a_lost_set_is_put_again(cluster):
 
 
 def test_what_is_left_over_is_told_by_its_version(cluster):
-    """The next in the ring has an older set of this name; only its version shows that."""
+    """The next replica in the ring has an older set of this name, recognizable only by its version."""
     running, replicas = cluster
     put(running, 0.1)
     [home] = home_of(running, replicas)

@@ -44,7 +44,7 @@ def pod(**labels):
 
 def test_pods_are_found_by_their_annotations(directory):
     """Debian's promtool does not support Kubernetes, so pods come from a static list, with the labels that discovery
-    would set: one must be found, three must be ignored."""
+    would set: one must be scraped, and three must be ignored."""
     pods = [pod(), pod(pod_label_app_kubernetes_io_name="another"), pod(pod_phase="Succeeded"),
             pod(pod_annotation_prometheus_io_scrape="false")]
     configuration = load(DEPLOY / "prometheus/kubernetes.yml")
@@ -55,7 +55,7 @@ def test_pods_are_found_by_their_annotations(directory):
     (directory / "kubernetes.yml").write_text(yaml.safe_dump(configuration))
     status, text = promtool("check", "config", directory / "kubernetes.yml")
     assert status == 0, text
-    for seconds in (1, 4, 16, 64):  # it always searches for that long
+    for seconds in (1, 4, 16, 64):  # promtool always searches for that long
         status, text = promtool("check", "service-discovery", f"--timeout={seconds}s", directory / "kubernetes.yml",
                                 "frictiond")
         assert status == 0, text

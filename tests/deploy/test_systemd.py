@@ -48,7 +48,7 @@ def value(unit, name):
 
 
 def verify(unit, prefix):
-    """Sets MANPATH, as the page that the unit names must be found."""
+    """Sets MANPATH, because systemd-analyze checks that the unit's manual page exists."""
     return run("systemd-analyze", "verify", unit, MANPATH=str(prefix / "share/man"))
 
 
@@ -82,7 +82,7 @@ def test_a_mistake_in_the_socket_is_noticed(unit, socket_unit, prefix, directory
 
 
 def test_the_socket_is_the_services(unit, socket_unit):
-    """Its group may connect, and its file is not in the directory that systemd removes when the service stops."""
+    """Its group may connect, and its file is outside the directory that systemd removes when the service stops."""
     assert value(socket_unit, "SocketUser") == value(unit, "User")
     assert value(socket_unit, "SocketGroup") == value(unit, "Group")
     assert value(socket_unit, "SocketMode") == ["0660"]
@@ -126,7 +126,7 @@ def test_the_user_is_made(unit, prefix):
 
 
 def mandoc(page):
-    """mandoc's complaints about the page, except about references to pages that are not installed."""
+    """mandoc's messages about the page, except about references to pages that are not installed."""
     text = run("mandoc", "-T", "lint", "-W", "style", page)[1]
     return [line for line in text.splitlines() if line.startswith(f"mandoc: {page}:")]
 
@@ -144,7 +144,7 @@ def test_a_mistake_in_the_page_is_noticed(page, directory):
 
 
 def test_the_manual_page_has_the_options_of_the_help(page, program):
-    """In the order of --help, with the same defaults and environment variables."""
+    """The page has the options of --help in the same order, with the same defaults and environment variables."""
     help_ = run(program, "--help")[1]
     expected = re.findall(r"^  --(\S+) (\S+) +.*\n +default (.*?); .*?(FRICTIOND_\w+)$", help_, re.M)
     assert len(expected) >= 15

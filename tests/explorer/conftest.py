@@ -30,7 +30,7 @@ class Browser:
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def run(self, code, **arguments):
-        """The value of JavaScript in node, with `state` (page, messages, asked …) and `given`."""
+        """Runs JavaScript in node, with `state` (page, messages, asked …) and `given`, and returns its value."""
         self.process.stdin.write(json.dumps({"code": code, "arguments": arguments}) + "\n")
         self.process.stdin.flush()
         line = self.process.stdout.readline()
@@ -45,7 +45,7 @@ class Browser:
 
 
 class Page:
-    """The page as a person uses and sees it."""
+    """The page as a user sees and operates it."""
 
     def __init__(self, browser, base):
         self.browser, self.base = browser, base
@@ -54,7 +54,7 @@ class Page:
         return self.browser.run(code, **arguments)
 
     def open(self, path="/", settled=True, **options):
-        """options: those of a Playwright context, such as viewport and colorScheme."""
+        """options: of a Playwright context, such as viewport and colorScheme."""
         options.setdefault("viewport", {"width": 1280, "height": 900})
         self.run("await state.open(given)", url=self.base + path, **options)
         if settled:
@@ -62,7 +62,7 @@ class Page:
         return self
 
     def wait(self, condition, given=None):
-        """Waits until a function in the page returns something true."""
+        """Waits until a function in the page returns a true value."""
         self.run("await state.page.waitForFunction(state.read(given.condition), given.given)",
                  condition=condition, given=given)
 
@@ -81,7 +81,7 @@ class Page:
                  at=selector, keys=keys)
 
     def idle(self):
-        """Waits until every request has been answered and its answer shown."""
+        """Waits until every request has a response and the page shows it."""
         self.run("""do {
             while (state.busy > 0)
                 await state.page.waitForTimeout(5);

@@ -14,13 +14,14 @@ const state = {
 	read: (text) => new Function(`return ${text}`)() /* a function to run in the page */,
 	axe: path.join(tools, "axe-core/axe.min.js"),
 
-	/* state.messages collects the page's messages, state.asked its requests; state.busy counts the requests under way. */
+	/* state.messages collects the page's messages, state.asked its requests, and state.busy counts the requests under
+	 * way. */
 	async open({url, ...options}) {
 		await state.context?.close();
 		state.context = await state.browser.newContext(options);
 		Object.assign(state, {messages: [], asked: [], busy: 0});
 		state.page = await state.context.newPage();
-		state.page.setDefaultTimeout(300000); /* so long that only something broken exceeds it */
+		state.page.setDefaultTimeout(300000); /* exceeded only if something is broken */
 		state.page.on("console", (message) => state.messages.push({type: message.type(), text: message.text()}));
 		state.page.on("pageerror", (error) => state.messages.push({type: "error", text: String(error)}));
 		state.page.on("request", (request) => {

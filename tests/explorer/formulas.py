@@ -1,5 +1,5 @@
 """The friction law in 40 digits, from the formulas of docs/physics.md; G0 of cubic and quadratic is integrated
-numerically. Peak and the laws other than smooth are those of tests/oracle."""
+numerically. The transition peak and the laws other than smooth come from tests/oracle."""
 import pathlib
 import sys
 
@@ -61,7 +61,7 @@ def value(name, y, eps_v, mu_s=0, mu_k=0, cubic=True):
 
 
 def of_friction(name, y, friction):
-    """A law_ function for the friction of a request, at y >= 0; the viscous drag is in it."""
+    """A law_ function for the friction of a request, at y >= 0, including the viscous drag."""
     y, eps, drag = mpf(y), mpf(friction["eps_v"]), mpf(friction.get("viscous", 0))
     mu = mpf(friction["mu_s"]), mpf(friction["mu_k"])
     potential, over_speed, slope = laws.of(friction)(y, mu, eps, mpf(friction.get("stribeck_speed", 1)))

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Takes the pictures of docs/explorer.md again, from build/frictiond:  tests/explorer/pictures.py
+"""Retakes the pictures of docs/explorer.md, from build/frictiond:  tests/explorer/pictures.py
 
 make explorer-test installs what it needs."""
 import conftest

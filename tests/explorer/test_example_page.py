@@ -31,7 +31,7 @@ def origin():
 
 @pytest.fixture
 def evaluated(browser, origin):
-    """A function that returns the text that the page shows for a service, and its console messages."""
+    """Returns a function that gives the page's text for a service, and its console messages."""
     def show(service, token=""):
         return browser.run("""
             await state.open({url: given.origin + "/tile.html"});

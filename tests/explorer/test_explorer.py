@@ -1,4 +1,4 @@
-"""The page in Chromium: it shows the right values, and people can use it. Independent values come from formulas.py or are
+"""The page in Chromium: correct values, usability, accessibility. Independent values come from formulas.py or are
 computed here."""
 import http.server
 import json
@@ -41,7 +41,7 @@ def test_loads_from_its_own_origin_without_a_complaint(page, server):
 
 
 def test_nothing_waits_for_another_answer(browser, server, page_of):
-    """All requests are sent before any is answered: the first plot waits only for its own answers."""
+    """All requests are sent before any response arrives, so the first plot waits only for its own."""
     page = page_of(server).open()
     names = page.run("""state.held = [];
         await state.page.route("**/v1/**", (route) => { state.held.push(route); });
@@ -57,7 +57,7 @@ def test_nothing_waits_for_another_answer(browser, server, page_of):
 
 
 def test_page_and_files_weigh_little(page, server):
-    """Bytes on the wire, including heads."""
+    """Limits the bytes on the wire, including heads."""
     files = {url for url in page.run("return state.asked") if "/v1/" not in url}
     total = 0
     for url in files:
@@ -141,7 +141,7 @@ def test_curves_are_right(page, setting):
         picked = sorted({*range(0, len(x), len(x) // 24), x.index(eps), x.index(eps) - 1, x.index(eps) + 1})
         assert len(picked) >= 20
         expected = [formulas.value(name, x[i], eps, mu_s, mu_k, "quadratic" not in setting) for i in picked]
-        # Near a change of sign, and in sums, errors are relative to the size of the terms.
+        # Near a change of sign, and in sums, errors are relative to the magnitude of the terms.
         size = max(abs(v) for v in expected)
         for i, value in zip(picked, expected):
             assert abs(y[i] - value) <= 1e-14 * max(abs(value), 0.01 * size), (name, x[i], y[i], value)
@@ -203,7 +203,7 @@ def test_quick_changes_end_with_the_last(page):
 
 
 def test_old_answers_never_replace_newer_ones(page):
-    """The answer for the first setting is held back until the second has been typed."""
+    """The first setting's response is held back until the second has been typed."""
     page.run("""state.held = null;
         await state.page.route("**/v1/functions/smooth_mu", (route) => { state.held = route; }, {times: 1})""")
     page.fill(mu_s=1.5)
@@ -367,7 +367,7 @@ def test_incline_forces(page):
 
 
 def test_stick_or_slip(page):
-    """The threshold is eps_v for the speed, and the angle whose tan is mu."""
+    """The thresholds are the speed eps_v, and the angle whose tan is mu."""
     page.fill(mu_s=0.5, mu_k=0.5)
     limit = math.degrees(math.atan(0.5))
     for degrees, ratio in ((limit - 0.01, 0), (limit + 0.01, 0), (limit - 0.01, 3), (limit + 0.01, 0.999), (limit, 1.001)):
@@ -440,7 +440,7 @@ def set_law(page, mu_s, mu_k, transition):
 
 @pytest.mark.parametrize("name", LAWS)
 def test_what_becomes_of_the_block(page, name):
-    """At every angle and speed the verdict is what the equation of motion leads to, and the numbers shown agree with it."""
+    """At every angle and speed the verdict and the numbers shown agree with the equation of motion."""
     at, mu_k = resistance(*LAWS[name]), LAWS[name][1]
     set_law(page, *LAWS[name])
     top = peak_of(at)
@@ -525,13 +525,13 @@ def test_cones(page, name):
 
 
 def cone_texts(page):
-    """Legend and caption of the cones, as they are seen."""
+    """The visible legend and caption of the cones."""
     return page.see("""() => { const {innerText} = document.querySelector("#cone").closest("figure");
                        return innerText.replace(/\\s+/g, " "); }""")
 
 
 def test_the_cones_are_named_by_the_transition(page):
-    """With the transition peak there is no mu, and the cone of mu_s is reached."""
+    """The transition peak has no mu, and attains the cone of mu_s."""
     page.fill(mu_s=0.8, mu_k=0.4)
     page.idle()
     texts = cone_texts(page)
@@ -549,7 +549,7 @@ def test_the_cones_are_named_by_the_transition(page):
 
 @pytest.mark.parametrize("mu_k", [0.999, 0.95, 0.9, 1.05])
 def test_labels_of_coefficients_are_apart(page, mu_k):
-    """Those of two values that are nearly the same do not cover each other."""
+    """Labels of two nearly equal values do not overlap."""
     page.fill(mu_s=1, mu_k=mu_k)
     page.idle()
     boxes = page.see("""() => [...document.querySelectorAll("svg[data-function=smooth_mu_f1] text.mark")]
@@ -575,7 +575,7 @@ def test_what_the_picture_leaves_out_is_said(page):
 
 
 def test_arrows_show_the_forces(page):
-    """Their lengths are in the ratio of the forces, and their directions are right for the slope."""
+    """The arrows' lengths are proportional to the forces, and their directions match the slope."""
     page.fill(angle=30, speed=10)
     page.idle()
     tips = page.see("""() => Object.fromEntries(["gravity", "normal", "force"].map((kind) => [kind,
@@ -666,7 +666,7 @@ def test_copy(page):
     assert page.see("() => navigator.clipboard.readText()") == page.text("#incline pre.request")
 
 
-# ---- what can go wrong ----
+# ---- failures ----
 
 def test_what_the_service_refuses_is_shown(browser, server, page_of):
     page = page_of(server).open()
@@ -689,7 +689,7 @@ RESULTS = {"law": [".reading", ".readout", "table", "pre"], "ellipse": ["dd", "p
 
 
 def looks_old(page):
-    """The sections that look old: pictures pale and all texts italic. No section looks half old."""
+    """The sections shown as outdated: pictures pale and all texts italic. No section is shown partly so."""
     looks = page.see("""(results) => Object.entries(results).map(([id, texts]) => {
         const all = (selector) => [...document.querySelectorAll(`#${id} ${selector}`)].map((e) => getComputedStyle(e));
         return [id, [...all("svg").map((style) => Number(style.opacity) < 1),
@@ -733,7 +733,7 @@ def test_results_look_old_if_a_field_has_no_number(page, field, sections):
 
 
 def test_results_look_old_while_no_answer_comes(page):
-    """The service takes the request and sends nothing."""
+    """The service accepts the request and never responds."""
     page.run("""state.held = [];
         await state.page.route("**/v1/evaluate", (route) => { state.held.push(route); })""")
     page.fill(angle=30)
@@ -746,7 +746,7 @@ def test_results_look_old_while_no_answer_comes(page):
 
 
 def test_pictures_show_what_was_asked_for(browser, server, page_of):
-    """A value typed before the answer comes does not get into its picture."""
+    """A value typed before the response arrives does not affect the response's picture."""
     page = page_of(server).open()
     page.run("""state.held = null;
         await state.page.route("**/v1/evaluate", (route) => { state.held = route; }, {times: 1})""")
@@ -798,7 +798,7 @@ def test_a_busy_service_is_tried_again(browser, server, page_of):
 
 @pytest.fixture
 def replaceable():
-    """A function that starts the service on a port (0: a free one) and returns its base URL and a function that stops it."""
+    """Returns a function that starts the service on a port (0: any) and returns its URL and a stop function."""
     running = []
 
     def start(port):
@@ -917,7 +917,7 @@ VIEWS = {
 def test_the_page_is_accessible(browser, server, page_of, view):
     page = page_of(server).open(**VIEWS[view])
     page.run("await state.page.screenshot({path: `build/explorer/${given.view}.png`, fullPage: true})",
-             view=view.replace(" ", "-"))  # for people to look at
+             view=view.replace(" ", "-"))  # for manual inspection
     # Opens one of the ten tables: each has hundreds of rows, and axe examines all of them.
     page.see("""() => { for (const details of document.querySelectorAll(".exchange, .large details"))
         details.open = true; }""")
@@ -963,7 +963,7 @@ def test_tab_reaches_everything(page):
 
 
 def test_peak_and_back(page):
-    """Plots of what has no μ(y) stand in for the others, and the texts say so."""
+    """For laws without a μ(y) other plots appear instead, and the texts name them."""
     page.fill(mu_s=0.8, mu_k=0.4)
     page.run("await state.page.check('[value=peak]')")
     page.idle()

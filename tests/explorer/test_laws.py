@@ -11,7 +11,7 @@ from test_explorer import G, VIEWS, state_of, values
 
 PLOTS = ["law_force", "law_potential", "law_force_derivative", "law_force_over_speed"]
 POINTS = {"speeds": [0, 0.002, 0.005, 0.01], "factors": [1, 0.62, 0.5, 0.56]}  # as the page opens
-# Fields of the page, and what they mean for the service.
+# Settings of the page, and the friction of the corresponding request.
 SETTINGS = {
     "stribeck": {"law": "stribeck", "eps_v": 0.001, "mu_s": 0.8, "mu_k": 0.4, "stribeck_speed": 0.005},
     "stribeck, slow": {"law": "stribeck", "eps_v": 0.01, "mu_s": 0.5, "mu_k": 0.3, "stribeck_speed": 2e-4},
@@ -28,7 +28,7 @@ SETTINGS = {
 
 
 def choose(page, name):
-    """Sets the page to one of the SETTINGS; returns it as the service takes it."""
+    """Sets the page to one of the SETTINGS; returns the request's friction."""
     setting = SETTINGS[name]
     select(page, setting["law"])
     page.fill(**{field: value for field, value in setting.items() if field not in ("law", "curve")})
@@ -93,7 +93,7 @@ def test_what_the_service_refuses_is_told(page, name, field, pointer):
 
 
 def test_the_drag_can_be_none(page):
-    """The slider is one of decimal logarithms, with zero at its left end."""
+    """The slider is logarithmic to base 10, with zero at its left end."""
     page.press("#viscous-slider", "End")
     page.idle()
     assert values(page, "viscous") == [1e4]
@@ -150,7 +150,7 @@ def test_a_range_is_that_of_all_laws(page):
 
 
 def test_the_crosshair_meets_the_pointer(page):
-    """Where points are not at equal distances, too."""
+    """Also where the points are not equidistant."""
     choose(page, "stribeck")
     svg = "svg[data-function=law_force]"
     box = page.see("(s) => document.querySelector(s).clientWidth", svg)
@@ -173,7 +173,7 @@ def test_the_peak_of_a_law_is_told(page):
 # ---- measured points ----
 
 def measured(page):
-    """Places of the circles in the plot of the force, and of its curve at the same speeds."""
+    """Positions of the circles in the plot of the force, and the curve's points at the same speeds."""
     return page.see("""() => { const svg = document.querySelector("svg[data-function=law_force]");
         const path = svg.querySelector("path.line").getAttribute("d").slice(1).split("L").map((at) => at.split(" ").map(Number));
         return [[...svg.querySelectorAll(".measured")].map((c) => [c.cx.baseVal.value, c.cy.baseVal.value]), path]; }""")
@@ -243,7 +243,7 @@ def test_two_columns_are_pasted(page, text):
     page.see(paste, text)
     page.idle()
     assert request_of(page, "incline")["friction"]["curve"] == {"speeds": [0, 0.01, 0.02], "factors": [1, 0.8, 0.7]}
-    page.see(paste, "0.5")  # one number goes where it is pasted, and replaces no points
+    page.see(paste, "0.5")  # a single number is pasted into its field, and replaces no points
     page.idle()
     assert len(request_of(page, "incline")["friction"]["curve"]["speeds"]) == 3
 
@@ -263,8 +263,8 @@ def test_the_block_feels_the_law(page, name):
 
 
 def ends_at(force, tan, speed):
-    """The speed, divided by eps_v, that a block comes to, or infinity: follows it in steps until its force changes sign, or
-    it is so fast that it will not be slower again."""
+    """The speed, divided by eps_v, at which a block settles, or infinity: integrates until the force changes sign or
+    the block is so fast that it will never slow down again."""
     speed = max(speed, 0.0)  # gravity turns it around
     push = tan - force(speed)
     while True:
@@ -281,7 +281,7 @@ def ends_at(force, tan, speed):
 
 @pytest.mark.parametrize("name", SETTINGS)
 def test_what_becomes_of_the_block(page, name):
-    """At every angle and speed the verdict is where the equation of motion leads to."""
+    """At every angle and speed the verdict agrees with the equation of motion."""
     friction = choose(page, name)
     tabulated = {}
 
@@ -318,14 +318,14 @@ def test_the_cones_of_other_laws(page):
     assert page.text("#incline dd[data-name=largest]") == "∞"
 
 
-# ---- people ----
+# ---- accessibility ----
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_the_table_is_accessible(browser, server, page_of, view):
     page = page_of(server).open(**VIEWS[view])
     choose(page, "curve and drag")
     page.run("await state.page.screenshot({path: `build/explorer/curve-${given.view}.png`, fullPage: true})",
-             view=view.replace(" ", "-"))  # for people to look at
+             view=view.replace(" ", "-"))  # for manual inspection
     assert page.see("() => document.documentElement.scrollWidth <= innerWidth")
     found = page.run("""const session = await state.context.newCDPSession(state.page);
         const source = state.fs.readFileSync(state.axe, "utf8");

@@ -1,4 +1,4 @@
-"""What the browser sends on behalf of the service's pages and of other pages, also under other names for loopback:
+"""Requests that the browser sends for the service's pages and for other pages, also under other names for loopback:
 Chromium resolves every name below .localhost to it."""
 import contextlib
 import http.client
@@ -130,7 +130,7 @@ def test_other_pages_can_do_nothing(page_of, server_with, elsewhere):
 
 
 def test_names_of_others_are_refused(page_of, server_with):
-    """The browser considers the service a part of the page's own site, and its headers say so."""
+    """The browser considers the service a part of the page's own site, and marks its requests accordingly."""
     base = server_with()
     page = page_of(f"http://evil.localhost:{port_of(base)}").open("/", settled=False)
     assert "--allow-host" in page.text("body")

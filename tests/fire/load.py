@@ -59,7 +59,7 @@ class Request:
 
 
 def mixed():
-    """From many small requests up to 20 MB; all outputs, as JSON and as frames."""
+    """Requests from small ones to 20 MB, with all outputs, as JSON and as frames."""
     requests = []
 
     def add(name, n, outputs, hessian=None, types=(JSON, FRAME)):
@@ -82,7 +82,7 @@ def mixed():
 
 
 def send(url, request, timeout=120):
-    """(status, body) of a request on its own connection. Raises OSError or HTTPException unless the answer is
+    """(status, body) of a request on its own connection. Raises OSError or HTTPException unless the response is
     complete."""
     parts = urllib.parse.urlsplit(url)
     connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=timeout)
@@ -95,14 +95,14 @@ def send(url, request, timeout=120):
 
 
 def learn(url, requests):
-    """The answers of an idle server."""
+    """The responses of an idle server."""
     for request in requests:
         status, request.expected = send(url, request)
         assert status == 200, (request.name, status, request.expected[:300])
 
 
 class Clients:
-    """n threads that send requests until told to stop, and count the answers."""
+    """n threads that send requests until told to stop, and count the responses."""
 
     def __init__(self, url, requests, n, repeats=0, pause=0.0):
         self.url, self.requests, self.repeats, self.pause = url, requests, repeats, pause
@@ -120,7 +120,7 @@ class Clients:
                 self.faults.append(fault)
 
     def one(self, request):
-        """An answer that was cut off can be recognized by its Content-Length: the request is sent once more."""
+        """Repeats the request once if the response was cut off, which its Content-Length shows."""
         for attempt in range(self.repeats + 1):
             try:
                 status, body = send(self.url, request)
@@ -162,7 +162,7 @@ class Clients:
 
 
 class Pressing(Clients):
-    """Clients that expect 503: it must say when to come back, and counts neither as wrong nor as lost."""
+    """Clients that expect 503, which must have a Retry-After and counts neither as wrong nor as lost."""
 
     def refused(self, request, status, body):
         if status != 503 or json.loads(body)["status"] != 503:

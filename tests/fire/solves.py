@@ -1,8 +1,8 @@
-"""Newton's method on collision sets: solvers whose sets are lost with their replicas, and put again.
+"""Newton's method on collision sets: solvers put their sets again when a replica is lost.
 
 A solve minimises inertia + friction, |v - v0|^2 m/2 + D(v), with the contacts of a set: PUT, then evaluations for the
-steps and for the line search, once PATCH of the positions and the same again, DELETE. Everything is computed in one
-order, so two runs agree in every byte that they send and get, unless an answer is wrong.
+steps and for the line search, a PATCH of the positions, more evaluations, DELETE. Everything is computed in a fixed
+order, so two runs send and receive the same bytes, unless a response is wrong.
 """
 import hashlib
 import http.client
@@ -14,25 +14,25 @@ import urllib.parse
 
 from load import FRAME, JSON, batch, frame
 
-MASS = 100.0      # comes near friction's stiffness, mu N / eps_v
-SMALL = 1e-13     # of eps_v = 1e-3: the size of the step at which a solve has converged
-ATTEMPTS = 400    # of one request; more than any outage here takes
+MASS = 100.0      # of the order of friction's stiffness, mu N / eps_v
+SMALL = 1e-13     # step size at which a solve has converged, for eps_v = 1e-3
+ATTEMPTS = 400    # per request; longer than any outage here
 CLEAN = {404, 412, 502, 503}
 VERSION = "Collision-Set-Version"
 
 
 class Lost(Exception):
-    """An answer that cannot be explained by a lost replica."""
+    """A response that the loss of a replica cannot explain."""
 
 
 class Set:
-    """A collision set that puts itself again. Every request names the version that it is about: the replica that stands
-    in may have an older set of this name. Only answers that are whole and about this version get out."""
+    """A collision set that puts itself again when it is lost. Every request names the expected version, because the
+    replica that takes over may have an older set of this name. Returns only complete responses for that version."""
 
     def __init__(self, url, name, counts):
         self.address = urllib.parse.urlsplit(url).netloc
         self.path, self.counts, self.connection = f"/v1/sets/{name}", counts, None
-        self.history, self.version = [], None  # what leads to the set: (method, media type, body, version after it)
+        self.history, self.version = [], None  # to rebuild: (method, media type, body, new version)
 
     def exchange(self, method, rest, body, media, version):
         """(status, version, body), or None when the connection broke."""
@@ -51,7 +51,7 @@ class Set:
             return None
 
     def attempt(self, *request):
-        """The answer if it is none of the clean errors, else None, when it may be asked again."""
+        """The response, or None after a clean error, when the request may be repeated."""
         answer = self.exchange(*request)
         if answer and answer[0] in CLEAN:
             self.counts[answer[0]] += 1
@@ -65,7 +65,7 @@ class Set:
         return answer
 
     def missing(self, method):
-        """No such set here, or an older one: puts it again, unless it was to go anyway."""
+        """The set is missing or outdated: puts it again, unless it was about to be deleted."""
         if method == "DELETE":
             return 204, None, b""
         self.counts["put again"] += 1
@@ -73,7 +73,7 @@ class Set:
         return None
 
     def restore(self):
-        """Repeats what led to the set, until a replica has taken all of it."""
+        """Repeats the requests that built the set, until one replica has accepted all of them."""
         for _ in range(ATTEMPTS):
             before = None
             for method, media, body, version in self.history:
@@ -96,7 +96,7 @@ class Set:
         raise Lost(f"{method} {self.path}{rest}: no answer after {ATTEMPTS} attempts")
 
     def change(self, method, body, media):
-        """PUT or PATCH; the answer is a version."""
+        """PUT or PATCH; returns the version."""
         self.version = self.ask(method, "", body, media)[1]
         self.history.append((method, media, body, self.version))
         return self.version
@@ -117,7 +117,7 @@ def dot(a, b):
 
 
 def conjugate_gradient(csr, g):
-    """p with (H + MASS) p = -g."""
+    """Solves (H + MASS) p = -g for p."""
     p, r = [0.0] * len(g), [-value for value in g]
     d, old = list(r), dot(g, g)
     start = old
@@ -134,7 +134,7 @@ def conjugate_gradient(csr, g):
 
 
 class Solve:
-    """One solve; `trace` is a digest of each answer, in order, and last of the result."""
+    """Runs one solve; `trace` collects a digest of each response, in order, and finally of the result."""
 
     def __init__(self, url, name, seed, counts):
         self.document = batch(f"solve {seed}", 45, None)
@@ -170,7 +170,7 @@ class Solve:
         raise Lost(f"{self.set.path}: did not converge, {max(map(abs, p))}")
 
     def search(self, v, p, energy, slope):
-        """Halves the step until the energy falls by enough; below rounding errors it falls no more."""
+        """Halves the step until the energy decreases enough, or the decrease is within rounding errors."""
         step, rounding = 1.0, 1e-14 * abs(energy)
         while True:
             tried = [a + step * b for a, b in zip(v, p)]
@@ -201,8 +201,8 @@ class Counts(dict):
 
 
 class Solvers:
-    """n threads that solve one problem after the other until told to stop, and compare with what an idle server led to.
-    Each always uses the same name, so replicas that stood in keep sets of earlier solves."""
+    """n threads that solve one problem after another until told to stop, and compare with solves on an idle server.
+    Each always uses the same name, so replicas that took over still have sets of earlier solves."""
 
     def __init__(self, url, expected, n):
         self.url, self.expected = url, expected
@@ -249,5 +249,5 @@ class Solvers:
 
 
 def learn(url, n):
-    """What n solves get from an idle server."""
+    """The traces of n solves on an idle server."""
     return [Solve(url, f"learn-{seed}", seed, Counts()).run() for seed in range(n)]

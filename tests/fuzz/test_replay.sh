@@ -19,7 +19,7 @@ replay() {
 	if "$tool" "${folders[@]}" >"$work/log" 2>&1; then report "$1: $(cat "$work/log")" true; else
 		report "$1" false
 		sed 's/^/# /' "$work/log"
-		mkdir -p build/fuzzing/replay && cp -r "$work/seeds" build/fuzzing/replay  # to look at the culprit
+		mkdir -p build/fuzzing/replay && cp -r "$work/seeds" build/fuzzing/replay  # kept for inspection
 	fi
 }
 
