@@ -120,7 +120,7 @@ static void drain(struct srv_http *http, const sigset_t *signals, long long seco
 	srv_http_drain(http);
 	await_idle(http, signals, seconds * 1000);
 	if (!srv_http_is_idle(http))
-		srv_log(SRV_ERROR, "requests are still under way: given up");
+		srv_log(SRV_ERROR, "giving up requests that are still under way");
 	srv_http_close(http);
 	await_idle(http, signals, HURRIED_MS);
 }

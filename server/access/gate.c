@@ -29,7 +29,7 @@ static bool are_origins(const char *origins, FILE *err)
 		return true;
 	fprintf(err,
 	        "frictiond: --allow-origin: '%.*s' is not an origin as browsers send it, such as https://a.example: "
-	        "scheme and host in lower case, no path, no port that goes without saying\n",
+	        "scheme and host in lower case, no path, no default port\n",
 	        n, culprit);
 	return false;
 }
@@ -119,13 +119,13 @@ bool srv_gate_suits(struct srv_gate *gate, const char *host, bool on_loopback, F
 		return true;
 	if (!gate->tokens && !gate->settings->anonymous) {
 		fprintf(err,
-		        "frictiond: without --tokens everybody who can reach %s may ask; give --tokens FILE, or "
-		        "--anonymous yes if that is meant\n",
+		        "frictiond: without --tokens anybody who can reach %s may use the service; give --tokens FILE, or "
+		        "--anonymous yes if that is intended\n",
 		        host);
 		return false;
 	}
 	if (!gate->tokens)
-		srv_log(SRV_WARNING, "no tokens: everybody who can reach %s may ask", host);
+		srv_log(SRV_WARNING, "no tokens: anybody who can reach %s may use the service", host);
 	else if (!gate->settings->tls_cert)
 		srv_log(SRV_WARNING, "no TLS: tokens can be read on the way to %s, unless a proxy in front encrypts", host);
 	return true;
@@ -140,11 +140,11 @@ void srv_gate_reload(const struct srv_gate *gate)
 	if (gate->tokens && srv_tokens_reload(gate->tokens, message))
 		tell_tokens(gate, message);
 	else if (gate->tokens)
-		srv_log(SRV_ERROR, "tokens stay as they were: %s", message);
+		srv_log(SRV_ERROR, "tokens are unchanged: %s", message);
 	if (settings->tls_cert && srv_certificate_read(settings->tls_cert, settings->tls_key, message))
 		tell("certificate and key read", message);
 	else if (settings->tls_cert)
-		srv_log(SRV_ERROR, "certificate and key stay as they were: %s", message);
+		srv_log(SRV_ERROR, "certificate and key are unchanged: %s", message);
 }
 
 void srv_gate_close(struct srv_gate *gate)
@@ -262,7 +262,7 @@ static void ask_for_token(const struct srv_gate *gate, const struct srv_head *he
 	entry->status = 401;
 	entry->rejection = SRV_REJECTED_UNAUTHORIZED;
 	entry->tried = bearer == SRV_BEARER_WRONG;
-	entry->detail = entry->tried ? "The bearer token is not known here."
+	entry->detail = entry->tried ? "The bearer token is unknown."
 	                             : "This needs a bearer token: Authorization: Bearer TOKEN.";
 }
 
@@ -274,7 +274,7 @@ static void refuse_host(const struct call *call, struct srv_entry *entry)
 	entry->rejection = SRV_REJECTED_MISDIRECTED;
 	entry->culprit = call->authority;
 	entry->culprit_bytes = call->bytes;
-	entry->detail = "is not a name that this service answers to: localhost, 127.0.0.1, and what --allow-host names.";
+	entry->detail = "is not a host name of this service: localhost, 127.0.0.1, and those of --allow-host.";
 }
 
 static void refuse_page(const char *culprit, const char *detail, struct srv_entry *entry)
@@ -292,13 +292,13 @@ static void judge_page(const struct srv_gate *gate, const struct srv_head *head,
 	if (head->origin) {
 		if (!is_from_own_page(gate, call, head) && !is_from_allowed_page(gate, head))
 			refuse_page(head->origin,
-			            "is not an origin whose pages may use this service: its own, and what "
-			            "--allow-origin names.",
+			            "is not an origin whose pages may use this service: its own, and those of "
+			            "--allow-origin.",
 			            entry);
 	} else if (!may_come_without_origin(head, match)) {
 		refuse_page(head->fetch_site,
-		            "in Sec-Fetch-Site: the page that sends this is of another origin. Those that "
-		            "--allow-origin names may use this service, by CORS.",
+		            "in Sec-Fetch-Site: the request comes from a page of another origin. Only origins of "
+		            "--allow-origin may use this service, by CORS.",
 		            entry);
 	}
 }

@@ -88,9 +88,9 @@ static bool is_new(const struct reading *reading, const struct entry *entry)
 	for (size_t i = 0; i < reading->table->n; i++) {
 		const struct entry *other = &reading->table->entries[i];
 		if (strcmp(other->name, entry->name) == 0)
-			return refuse(reading, "there is a token of the name '%s' already", entry->name);
+			return refuse(reading, "a token named '%s' already exists", entry->name);
 		if (memcmp(other->hash, entry->hash, sizeof entry->hash) == 0)
-			return refuse(reading, "the token of '%s' is that of '%s'", entry->name, other->name);
+			return refuse(reading, "the token of '%s' is the same as that of '%s'", entry->name, other->name);
 	}
 	return true;
 }

@@ -145,7 +145,7 @@ static void print_fields(const struct api_comparison *found, FILE *out)
 	if (found->worst_field < 0)
 		return;
 	const struct api_field_comparison *worst = &found->fields[found->worst_field];
-	fprintf(out, "worst: by %s, in %s %lld\n", worst->pointer, fric_type_name(worst->numbers.group),
+	fprintf(out, "worst: with respect to %s, in %s %lld\n", worst->pointer, fric_type_name(worst->numbers.group),
 	        (long long)worst->numbers.worst);
 }
 
@@ -174,7 +174,7 @@ static void print_report(const struct checking *c, FILE *out)
 	print_notes(&found->notes, out);
 	fprintf(out, "%s within %g", found->agrees ? "agrees" : "DOES NOT AGREE", FRIC_TOLERANCE);
 	if (found->wants_derivatives)
-		fprintf(out, ", derivatives by fields within %g", FRIC_DERIVATIVE_TOLERANCE);
+		fprintf(out, ", derivatives with respect to fields within %g", FRIC_DERIVATIVE_TOLERANCE);
 	fputc('\n', out);
 }
 

@@ -153,14 +153,14 @@ static bool find_places(struct question *q)
 	if (o->port < 0)
 		return fail(q, "--port none needs --unix PATH", "");
 	if (o->port == 0)
-		return fail(q, "--port 0 takes a free port, and only the server knows which", "");
+		return fail(q, "--port 0 takes a free port, whose number only the server has", "");
 	const int failure = srv_find_addresses(o->host, (int)o->port, &found);
 	if (failure)
 		return fail(q, o->host, gai_strerror(failure));
 	for (const struct addrinfo *one = found; one && q->n_places < MOST_PLACES - 1; one = one->ai_next)
 		add(q, one->ai_addr);
 	freeaddrinfo(found);
-	return q->n_places > 0 || fail(q, o->host, "it has no address of the Internet");
+	return q->n_places > 0 || fail(q, o->host, "it has no IP address");
 }
 
 static void set_name(struct question *q, const struct place *place)
@@ -264,7 +264,7 @@ static bool ask(const struct question *q)
 	do
 		sent = put(q, text, (size_t)n);
 	while (sent < 0 && is_passing(q, sent));
-	return sent == n || fail_there(q, "does not take the question", sent < 0 ? reason(q, sent) : "it is full");
+	return sent == n || fail_there(q, "does not accept the request", sent < 0 ? reason(q, sent) : "it is full");
 }
 
 static bool hear(struct question *q)

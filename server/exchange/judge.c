@@ -45,7 +45,7 @@ static void ask_metrics(struct srv_exchange *exchange)
 		return;
 	}
 	api_route_allow(route, allow);
-	snprintf(detail, sizeof detail, "The metrics are there to be read; they take %s.", allow);
+	snprintf(detail, sizeof detail, "The metrics are read-only: %s.", allow);
 	srv_refuse(exchange, API_E_METHOD_NOT_ALLOWED, detail);
 	if (exchange->response)
 		api_response_add_header(exchange->response, "Allow", allow);

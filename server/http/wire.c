@@ -141,7 +141,7 @@ static void take_request_line(struct srv_wire *wire, struct text line, struct sr
 {
 	const struct text method = next_word(&line), target = next_word(&line), version = line;
 	if (!is_token(method.bytes, method.n))
-		fail(wire, API_E_MALFORMED_HTTP, "The method contains a character that it must not contain.", out);
+		fail(wire, API_E_MALFORMED_HTTP, "The method contains an invalid character.", out);
 	else if (!is_version(version))
 		fail(wire, API_E_MALFORMED_HTTP,
 		     "The request line is not a method, a target and HTTP/1.1, one space between them.", out);
@@ -189,7 +189,7 @@ static void take_length(struct srv_wire *wire, struct text value, struct srv_wir
 	if (wire->n_length++ > 0)
 		fail(wire, API_E_MALFORMED_HTTP, "There is more than one Content-Length.", out);
 	else if (!read_length(value, &wire->length))
-		fail(wire, API_E_MALFORMED_HTTP, "The Content-Length is not a number in digits.", out);
+		fail(wire, API_E_MALFORMED_HTTP, "The Content-Length is not a decimal number.", out);
 	else if (wire->length > INT64_MAX)
 		fail(wire, API_E_BODY_TOO_LONG, "The Content-Length is beyond any limit.", out);
 }
@@ -205,7 +205,7 @@ static void take_value(struct srv_wire *wire, struct text name, struct text valu
 	else if (equals(name, "Host") && wire->n_host++ > 0)
 		fail(wire, API_E_MALFORMED_HTTP, "There is more than one Host.", out);
 	else if (equals(name, "Host") && !is_host(value))
-		fail(wire, API_E_MALFORMED_HTTP, "The Host contains a character that it must not contain.", out);
+		fail(wire, API_E_MALFORMED_HTTP, "The Host contains an invalid character.", out);
 	else if (equals(name, "Expect") && !equals(value, "100-continue"))
 		fail(wire, API_E_EXPECTATION_FAILED, "The only expectation that can be met is 100-continue.", out);
 }
@@ -217,7 +217,7 @@ static const char *name_fault(struct text line, const char *colon)
 	if (!colon)
 		return "A header line has no colon.";
 	if (!is_token(line.bytes, (size_t)(colon - line.bytes)))
-		return "The name of a header contains a character that it must not contain.";
+		return "The name of a header contains an invalid character.";
 	return NULL;
 }
 
@@ -291,7 +291,7 @@ static void take_chunk_size(struct srv_wire *wire, struct text line, struct srv_
 	for (; n < line.n && hex_digit(line.bytes[n]) >= 0; n++)
 		size = size >> 56 ? UINT64_MAX : size << 4 | (uint64_t)hex_digit(line.bytes[n]);
 	if (n == 0 || (n < line.n && line.bytes[n] != ';')) {
-		fail(wire, API_E_MALFORMED_HTTP, "The size of a chunk is not a number in hexadecimal digits.", out);
+		fail(wire, API_E_MALFORMED_HTTP, "The size of a chunk is not a hexadecimal number.", out);
 	} else if (size > INT64_MAX) {
 		fail(wire, API_E_BODY_TOO_LONG, "The size of a chunk is beyond any limit.", out);
 	} else if (size == 0) {
@@ -374,13 +374,13 @@ static const char *byte_fault(const struct srv_wire *wire, char c)
 {
 	const unsigned char byte = (unsigned char)c;
 	if (wire->after_cr)
-		return "A carriage return stands without a line feed.";
+		return "A carriage return is not followed by a line feed.";
 	if (byte == '\n')
 		return "A line ends without a carriage return.";
 	if ((byte < 0x20 && byte != '\t') || byte == 0x7f)
 		return "There is a control character.";
 	if (wire->state == SRV_WIRE_REQUEST_LINE && (byte == '\t' || byte >= 0x7f))
-		return "The request line contains a character that it must not contain.";
+		return "The request line contains an invalid character.";
 	if (wire->state == SRV_WIRE_CHUNK_END)
 		return "A chunk is longer than its size.";
 	return NULL;
@@ -408,8 +408,8 @@ static void take_byte(struct srv_wire *wire, char c, struct srv_wire_out *out)
 		return;
 	}
 	if (c == TLS_HANDSHAKE && wire->unit == 1 && wire->n_messages == 0) {
-		fail(wire, API_E_HTTPS_TO_HTTP,
-		     "This is TLS, and the port speaks http without it: http:// in place of https://.", out);
+		fail(wire, API_E_HTTPS_TO_HTTP, "This is TLS, but the port serves plain http: use http:// instead of https://.",
+		     out);
 		return;
 	}
 	const char *detail = c == '\r' && !wire->after_cr ? NULL : byte_fault(wire, c);

@@ -185,7 +185,7 @@ static bool is_expected(int route, int status)
 static void print_requests(FILE *out)
 {
 	static const char name[] = "frictiond_requests_total";
-	print_head(out, name, "counter", "Requests by route and status of the answer; none: no answer could be sent.");
+	print_head(out, name, "counter", "Requests by route and status of the answer; none: no answer was sent.");
 	for (int route = 0; route <= api_routes.n; route++) {
 		for (int i = 0; i < N_STATUSES; i++) {
 			const uint64_t n = sum_at(offset_of(&shards[0].requests[route][i]));
@@ -240,7 +240,7 @@ static void print_durations(FILE *out)
 
 static void print_sums(FILE *out)
 {
-	print_count(out, "frictiond_contacts_total", "counter", "Contacts of the evaluations that were answered.",
+	print_count(out, "frictiond_contacts_total", "counter", "Contacts of completed evaluations.",
 	            sum_at(offset_of(&shards[0].contacts)));
 	print_count(out, "frictiond_request_bytes_total", "counter", "Bytes of the bodies of requests.",
 	            sum_at(offset_of(&shards[0].bytes_in)));
@@ -249,7 +249,7 @@ static void print_sums(FILE *out)
 	print_count(out, "frictiond_log_lines_dropped_total", "counter",
 	            "Lines of the log that could not be written at once.", srv_log_dropped());
 	print_head(out, "frictiond_rejected_total", "counter",
-	           "Requests and connections that were sent away for what the server has or does, not for what they ask.");
+	           "Requests and connections rejected for the server's state or policy, not for their contents.");
 	for (int i = SRV_NOT_REJECTED + 1; i < SRV_N_REJECTIONS; i++)
 		fprintf(out, "frictiond_rejected_total{reason=\"%s\"} %" PRIu64 "\n", rejections[i],
 		        sum_at(offset_of(&shards[0].rejected[i])));
@@ -265,7 +265,7 @@ static void print_memory(FILE *out, const struct srv_gauges *gauges, const struc
 	fprintf(out, "%s{kind=\"resident\"} %" PRIu64 "\n", name, process->resident_bytes);
 	if (gauges->memory_limit_bytes)
 		print_count(out, "frictiond_memory_limit_bytes", "gauge",
-		            "Most memory that all requests and sets together may hold.", gauges->memory_limit_bytes);
+		            "Limit on the memory of all requests and sets together.", gauges->memory_limit_bytes);
 }
 
 static void print_evictions(FILE *out, const struct api_sets_counts *sets)
@@ -284,10 +284,10 @@ static void print_sets(FILE *out, const struct srv_gauges *gauges)
 	if (gauges->sets_limit == 0)
 		return;
 	print_count(out, "frictiond_sets", "gauge", "Collision sets.", sets->n);
-	print_count(out, "frictiond_sets_limit", "gauge", "Most collision sets.", gauges->sets_limit);
+	print_count(out, "frictiond_sets_limit", "gauge", "Limit on the number of collision sets.", gauges->sets_limit);
 	print_count(out, "frictiond_sets_bytes", "gauge",
 	            "Memory of collision sets, forgotten ones that a request still uses included.", sets->bytes);
-	print_count(out, "frictiond_sets_limit_bytes", "gauge", "Most memory that all collision sets together may take.",
+	print_count(out, "frictiond_sets_limit_bytes", "gauge", "Limit on the memory of all collision sets together.",
 	            gauges->sets_limit_bytes);
 	print_count(out, "frictiond_sets_created_total", "counter", "Collision sets that were put under a free name.",
 	            sets->n_created);
@@ -312,7 +312,7 @@ static void print_state(FILE *out, const struct srv_gauges *gauges)
 	print_count(out, "frictiond_connections", "gauge", "Open connections.", gauges->connections);
 	print_count(out, "frictiond_threads", "gauge", "Threads of a large evaluation.", gauges->threads);
 	print_count(out, "frictiond_draining", "gauge", "1 while the server is about to stop.", gauges->draining);
-	print_head(out, "frictiond_build_info", "gauge", "1; the labels tell the version and the inner loops in use.");
+	print_head(out, "frictiond_build_info", "gauge", "1; the labels are the version and the inner loops in use.");
 	fprintf(out, "frictiond_build_info{version=\"" FRIC_VERSION "\",instruction_set=\"%s\"} 1\n",
 	        gauges->instruction_set);
 }
@@ -325,7 +325,7 @@ static void print_process(FILE *out, const struct srv_process *process)
 	print_count(out, "process_resident_memory_bytes", "gauge", "Memory in use.", process->resident_bytes);
 	print_count(out, "process_virtual_memory_bytes", "gauge", "Address space in use.", process->virtual_bytes);
 	print_count(out, "process_open_fds", "gauge", "Open files and connections.", process->n_open_files);
-	print_count(out, "process_max_fds", "gauge", "Most files that may be open.", process->max_open_files);
+	print_count(out, "process_max_fds", "gauge", "Limit on open files.", process->max_open_files);
 	print_count(out, "process_threads", "gauge", "Threads of the process.", process->n_threads);
 }
 

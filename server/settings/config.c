@@ -53,13 +53,13 @@ static bool split(struct srv_config *config, char *line, const char **fault)
 {
 	char *equals = strchr(line, '=');
 	if (!equals) {
-		*fault = "there is no '=': a line is name = value";
+		*fault = "no '=': a line has the form name = value";
 		return false;
 	}
 	*equals = '\0';
 	config->name = trim(line);
 	config->value = trim(equals + 1);
-	*fault = *config->name ? NULL : "there is no name before '='";
+	*fault = *config->name ? NULL : "no name before '='";
 	return *config->name;
 }
 

@@ -24,7 +24,7 @@ static void print_check_help(FILE *out)
 	fputs("Usage: frictiond check [OPTION]... FILE\n"
 	      "Evaluates the request in FILE (JSON or a frame; - is standard input) and compares potential, gradient and\n"
 	      "Hessian with central differences. Needs no server.\n\n"
-	      "  --derivatives              compare derivatives by every field of the request, too\n"
+	      "  --derivatives              also compare derivatives with respect to every field of the request\n"
 	      "  --json                     print the answer of POST /v1/check instead of a report\n"
 	      "  --help                     this text\n\n"
 	      "Also takes the options of the server (frictiond --help), of which --threads, --kernels, --memory-bytes,\n"
@@ -38,17 +38,17 @@ static void print_health_help(FILE *out)
 {
 	fputs("Usage: frictiond health [OPTION]...\n"
 	      "Contacts the server that has the same options, at --unix or on its own host and port, over TLS if it has\n"
-	      "--tls-cert, and says in one line whether it is healthy. For HEALTHCHECK and exec probes.\n\n",
+	      "--tls-cert, and prints in one line whether it is healthy. For HEALTHCHECK and exec probes.\n\n",
 	      out);
 	fprintf(out,
-	        "  --ready                    ask /readyz, which fails while the server drains, instead of /healthz\n"
+	        "  --ready                    use /readyz, which fails while the server drains, instead of /healthz\n"
 	        "  --%s %s        %s; default %s; %lld to %lld\n"
 	        "  --help                     this text\n\n",
 	        srv_patience.name, srv_patience.argument, srv_patience.help, srv_patience.fallback, srv_patience.least,
 	        srv_patience.most);
 	fputs("Also takes the options of the server (frictiond --help), as flags, from the environment or from a file, of\n"
 	      "which --config and --unix matter, or else --host, --port and --tls-cert. The certificate is not verified:\n"
-	      "the server asks itself, and no token is sent.\n"
+	      "the server contacts itself, and no token is sent.\n"
 	      "Exit codes: 0 healthy; 1 not, or an option is wrong (Docker reserves 2).\n",
 	      out);
 }
@@ -59,10 +59,11 @@ static void print_help(FILE *out)
 	      "       frictiond check [OPTION]... FILE\n"
 	      "       frictiond health [OPTION]...\n"
 	      "Evaluates contact friction over HTTP: POST /v1/evaluate takes a batch of contacts. With check: compares\n"
-	      "the results for the request in FILE with central differences (frictiond check --help). With health: asks\n"
-	      "the server with these options whether it is healthy (frictiond health --help).\n\n"
+	      "the results for the request in FILE with central differences (frictiond check --help). With health: checks\n"
+	      "whether the server with these options is healthy (frictiond health --help).\n\n"
 	      "Every option may also be set in the environment or in a file, as port = 80; flags take precedence over\n"
-	      "the environment, and that over the file. Write --port 80 or --port=80. Sizes take K, M or G (binary).\n\n",
+	      "the environment, and the environment over the file. Write --port 80 or --port=80. Sizes take K, M or G\n"
+	      "(binary).\n\n",
 	      out);
 	for (int i = 0; i < srv_n_options; i++)
 		print_option(&srv_options_table[i], out);
@@ -72,10 +73,10 @@ static void print_help(FILE *out)
 	      "  --version                  the version\n\n"
 	      "Once ready it prints \"frictiond listening on http://HOST:PORT\" (https:// with --tls-cert) and, with\n"
 	      "--unix, \"frictiond listening on http+unix://PATH\"; the log goes to standard error. Addresses other than\n"
-	      "loopback need --tokens, or --anonymous yes. Sockets that are handed over (LISTEN_FDS) replace the default\n"
+	      "loopback need --tokens, or --anonymous yes. Sockets that are passed in (LISTEN_FDS) replace the default\n"
 	      "port.\n"
 	      "SIGTERM and SIGINT drain: /readyz returns 503, requests under way are completed, exit 0; a second signal\n"
-	      "ends the waiting. SIGHUP reads tokens, certificate and key again.\n"
+	      "ends the wait. SIGHUP reads tokens, certificate and key again.\n"
 	      "Exit codes: 0 stopped by a signal, or printed what was requested; 1 cannot run (the address is taken,\n"
 	      "no memory, no threads); 2 an option is wrong (as a flag, in the environment or in the file), or the\n"
 	      "tokens, certificate or key that it names.\n",

@@ -158,7 +158,7 @@ static enum srv_start read_line(const struct srv_config *config, struct srv_opti
 		return refuse_line(options->config, config, fault, err);
 	}
 	if (sources->line[i]) {
-		snprintf(fault, sizeof fault, "%s is there already, in line %d", srv_options_table[i].name, sources->line[i]);
+		snprintf(fault, sizeof fault, "%s is already set in line %d", srv_options_table[i].name, sources->line[i]);
 		return refuse_line(options->config, config, fault, err);
 	}
 	sources->line[i] = config->line;

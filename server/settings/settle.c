@@ -57,7 +57,7 @@ static void settle_sets(struct srv_options *options)
 static bool is_part(const char *name, long long part, const char *whole, long long most, FILE *err)
 {
 	if (part > most)
-		fprintf(err, "frictiond: --%s: %lld is more than --%s, %lld, which it is a part of\n", name, part, whole, most);
+		fprintf(err, "frictiond: --%s: %lld is more than --%s, %lld, of which it is a part\n", name, part, whole, most);
 	return part <= most;
 }
 

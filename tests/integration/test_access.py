@@ -224,8 +224,9 @@ def test_curl(serve, tokens):
 
 def test_bad_files_of_tokens(tmp_path):
     path = tmp_path / "tokens"
-    for text, what in (f"lab {LAB}\nhub {LAB}\n", ":2: the token of 'hub' is that of 'lab'"), ("lab short\n", ":1: "), \
-            ("", "no token"), (f"lab {LAB}\nlab {HUB}\n", ":2: there is a token of the name 'lab'"):
+    for text, what in (f"lab {LAB}\nhub {LAB}\n", ":2: the token of 'hub' is the same as that of 'lab'"), \
+            ("lab short\n", ":1: "), \
+            ("", "no token"), (f"lab {LAB}\nlab {HUB}\n", ":2: a token named 'lab'"):
         err = refused("--tokens", write_tokens(path, text))
         assert f"--tokens: {path}" in err and what in err
         assert LAB not in err and "short\n" not in err
@@ -248,11 +249,11 @@ def test_reload(serve, tokens):
     server.hang_up("tokens read: 2")
     assert [ask(connection, "GET", "/v1/info", token)[0] for token in (LAB, HUB, "n" * 16)] == [401, 200, 200]
     write_tokens(tokens, f"lab {LAB}\nbad\n")
-    server.hang_up("tokens stay as they were")
+    server.hang_up("tokens are unchanged")
     assert f"{tokens}:2: a line is a name and a token" in server.log()
     assert [ask(connection, "GET", "/v1/info", token)[0] for token in (LAB, HUB, "n" * 16)] == [401, 200, 200]
     tokens.unlink()
-    server.hang_up("tokens stay as they were")
+    server.hang_up("tokens are unchanged")
     assert ask(connection, "GET", "/v1/info", HUB)[0] == 200
 
 
@@ -299,7 +300,7 @@ def test_reload_under_load(serve, tokens):
         thread.start()
     for i in range(20):
         write_tokens(tokens, [f"lab {LAB}\n", f"hub {HUB}\nlab {LAB}\n", "lab\n"][i % 3])
-        server.hang_up("tokens stay as they were" if i % 3 == 2 else "tokens read: ")
+        server.hang_up("tokens are unchanged" if i % 3 == 2 else "tokens read: ")
     stop.set()
     for thread in threads:
         thread.join()
@@ -328,7 +329,7 @@ def test_anonymous(serve, tokens):
     if subprocess.run([*alone, "true"], capture_output=True).returncode != 0:
         pytest.skip("no network namespaces here")
     server = serve("--host", "0.0.0.0", "--anonymous", "yes", command=alone)
-    assert 'level=warning msg="no tokens: everybody who can reach 0.0.0.0 may ask"' in server.log()
+    assert 'level=warning msg="no tokens: anybody who can reach 0.0.0.0 may use the service"' in server.log()
     server = serve("--host", "0.0.0.0", command=alone, environment={"FRICTIOND_ANONYMOUS": "yes"})
     assert 'level=warning msg="no tokens' in server.log()
     server = serve("--host", "0.0.0.0", "--tokens", tokens, command=alone)
@@ -708,7 +709,7 @@ def test_certificate_is_read_again(serve, certificates, tmp_path):
         server.connect(old).connect()
     assert ask(kept, "GET", "/healthz")[0] == 200
     (tmp_path / "server.key").write_bytes(certificates["a"][1].read_bytes())
-    server.hang_up("certificate and key stay as they were")
+    server.hang_up("certificate and key are unchanged")
     assert "the key does not belong to the certificate" in server.log()
     assert ask(server.connect(new), "GET", "/healthz")[0] == 200
 

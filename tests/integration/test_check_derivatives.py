@@ -132,8 +132,8 @@ def test_report():
     assert (code, err) == (0, '')
     by = [line.split() for line in lines if line.startswith('by /')]
     assert len(by) > 5 and all(words[2] == 'agrees' for words in by)
-    assert any(line.startswith('worst: by /') for line in lines)
-    assert lines[-1] == 'agrees within 1e-08, derivatives by fields within 1e-07'
+    assert any(line.startswith('worst: with respect to /') for line in lines)
+    assert lines[-1] == 'agrees within 1e-08, derivatives with respect to fields within 1e-07'
 
 
 def test_json_is_the_answer_of_the_service(server, tmp_path):

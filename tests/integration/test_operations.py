@@ -554,7 +554,7 @@ def test_draining_has_a_deadline(logging):
         assert process.wait() == 0
         assert upload.recv(1000) == b""
     process.stdout.close()
-    assert logged(log, msg="requests are still under way: given up")["level"] == "error"
+    assert logged(log, msg="giving up requests that are still under way")["level"] == "error"
     assert logged(log, aborted="shutdown")["path"] == "/v1/evaluate"
     assert logged(log, msg="stopped")
 

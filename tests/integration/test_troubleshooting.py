@@ -195,20 +195,20 @@ CASES = {
         frame(framed(BATCH, pad=False)),
     '"offset" must be a multiple of 8': frame(in_frame(V, "f64", [4, 3], doubles(*[0] * 13), 4)),
     "the array leaves the tail, which has 48 bytes": frame(in_frame(V, "f64", [4, 3], bytes(48))),
-    "This is TLS, and the port speaks http without it: http:// in place of https://.":
+    "This is TLS, but the port serves plain http: use http:// instead of https://.":
         raw(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03xxxx\r\n\r\n"),
     "There is more than one Authorization.":
         raw(b"GET /v1/info HTTP/1.1\r\nHost: localhost\r\nAuthorization: a\r\nAuthorization: b\r\n\r\n"),
     "There is more than one Origin.":
         raw(b"GET /v1/info HTTP/1.1\r\nHost: localhost\r\nOrigin: http://a\r\nOrigin: http://a\r\n\r\n"),
-    '"friction.example:8080" is not a name that this service answers to: localhost, 127.0.0.1, and what --allow-host '
-    'names.': get("/v1/info", Host="friction.example:8080"),
-    '"http://localhost:3000" is not an origin whose pages may use this service: its own, and what --allow-origin names.':
+    '"friction.example:8080" is not a host name of this service: localhost, 127.0.0.1, and those of --allow-host.':
+        get("/v1/info", Host="friction.example:8080"),
+    '"http://localhost:3000" is not an origin whose pages may use this service: its own, and those of --allow-origin.':
         get("/v1/info", Origin="http://localhost:3000"),
-    '"null" is not an origin whose pages may use this service: its own, and what --allow-origin names.':
+    '"null" is not an origin whose pages may use this service: its own, and those of --allow-origin.':
         get("/v1/info", Origin="null"),
-    '"same-site" in Sec-Fetch-Site: the page that sends this is of another origin. Those that --allow-origin names may use '
-    'this service, by CORS.': get("/v1/info", **{"Sec-Fetch-Site": "same-site"}),
+    '"same-site" in Sec-Fetch-Site: the request comes from a page of another origin. Only origins of --allow-origin '
+    'may use this service, by CORS.': get("/v1/info", **{"Sec-Fetch-Site": "same-site"}),
     "there is nothing at \"/v1/evaluate/\"; did you mean \"/v1/evaluate\"? Paths here: /v1/evaluate, /v1/jvp, "
     "/v1/vjp, /v1/check, /v1/sets, /v1/functions, /v1/info, /healthz, /readyz, /metrics, /openapi.json, /Info, /":
         ("POST", "/v1/evaluate/", TEXT, {"Content-Type": JSON}),
@@ -506,7 +506,7 @@ CONNECTIONS = {
 }
 TOKENS = {
     "This needs a bearer token: Authorization: Bearer TOKEN.": {},
-    "The bearer token is not known here.": {"Authorization": "Bearer " + "b" * 32},
+    "The bearer token is unknown.": {"Authorization": "Bearer " + "b" * 32},
 }
 SET = {name: value for name, value in BATCH.items() if name != "velocities"}
 SETS = {

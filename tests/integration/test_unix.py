@@ -495,7 +495,7 @@ def test_others_must_be_intended_there_too(directory):
         start = handing_over(everywhere)
         done = subprocess.run([*map(str, start["program"])], pass_fds=start["pass_fds"], capture_output=True, text=True,
                               timeout=60)
-    assert done.returncode == 2 and "without --tokens everybody who can reach 0.0.0.0 may ask" in done.stderr
+    assert done.returncode == 2 and "without --tokens anybody who can reach 0.0.0.0 may use the service" in done.stderr
 
 
 def test_what_is_handed_over_must_listen(directory):

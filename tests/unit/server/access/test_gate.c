@@ -226,14 +226,14 @@ static void test_hosts_on_loopback(void **state)
 	}
 	status_is(local(NULL, "GET", "/", NULL), 0, ""); /* HTTP/1.0 may omit Host */
 	struct visit refused = local(NULL, "POST", "/v1/evaluate", "Host", "evil.example:8080", NULL);
-	assert_string_equal(refused.text, "\"evil.example:8080\" is not a name that this service answers to: localhost, "
-	                                  "127.0.0.1, and what --allow-host names.");
+	assert_string_equal(refused.text, "\"evil.example:8080\" is not a host name of this service: localhost, "
+	                                  "127.0.0.1, and those of --allow-host.");
 	char name[1001];
 	memset(name, 'a', sizeof name - 1);
 	name[sizeof name - 1] = '\0';
 	refused = local(NULL, "GET", "/", "Host", name, NULL);
 	assert_true(strncmp(refused.text, "\"aaa", 4) == 0 && strstr(refused.text, "aa\" is not") &&
-	            strstr(refused.text, "names."));
+	            strstr(refused.text, "--allow-host."));
 }
 
 /* RFC 9112, 3.2.2: an absolute target overrides Host. */
@@ -318,7 +318,7 @@ static void test_own_pages(void **state)
 	struct visit refused = local(NULL, "GET", "/", "Host", "localhost", "Origin", "http://evil.example", NULL);
 	assert_string_equal(refused.text,
 	                    "\"http://evil.example\" is not an origin whose pages may use this service: its own, "
-	                    "and what --allow-origin names.");
+	                    "and those of --allow-origin.");
 }
 
 /* The proxy serves the page by https, but the service receives http. */
@@ -365,8 +365,8 @@ static void test_pages_without_origin(void **state)
 	status_is(visit(NULL, "*", "GET", "/v1/info", site, "cross-site", "Origin", "https://a.example", NULL), 0, "");
 	struct visit refused = local(NULL, "GET", "/v1/info", site, "cross-site", NULL);
 	assert_string_equal(refused.text,
-	                    "\"cross-site\" in Sec-Fetch-Site: the page that sends this is of another origin. "
-	                    "Those that --allow-origin names may use this service, by CORS.");
+	                    "\"cross-site\" in Sec-Fetch-Site: the request comes from a page of another origin. "
+	                    "Only origins of --allow-origin may use this service, by CORS.");
 }
 
 static void refuses(const struct srv_gate_settings *settings, const char *culprit)

@@ -82,8 +82,8 @@ static void test_faults(void **state)
 	refuses("ok " SECOND "\na "
 	        "0123456789abcde\n",
 	        ":2: the token of 'a' is shorter than 16 characters");
-	refuses("a " FIRST "\na " SECOND "\n", ":2: there is a token of the name 'a' already");
-	refuses("a " FIRST "\nb " FIRST "\n", ":2: the token of 'b' is that of 'a'");
+	refuses("a " FIRST "\na " SECOND "\n", ":2: a token named 'a' already exists");
+	refuses("a " FIRST "\nb " FIRST "\n", ":2: the token of 'b' is the same as that of 'a'");
 	refuses("a!b " FIRST "\n", ":1: a name has 1 to 64 characters of");
 	refuses("\xef\xbb\xbf"
 	        "a " FIRST "\n",

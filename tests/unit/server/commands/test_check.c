@@ -152,7 +152,7 @@ static void test_one_derivative_differs(void **state)
 	assert_int_equal(check(derivatives), SRV_CODE_FAILED);
 	assert_int_equal(n_compared, N_FIELDS);
 	assert_non_null(strstr(out, "\nhessian    agrees "));
-	assert_non_null(strstr(out, "\nworst: by /friction/mu, in plane_vertex 1"));
+	assert_non_null(strstr(out, "\nworst: with respect to /friction/mu, in plane_vertex 1"));
 	assert_non_null(strstr(out, "\nDOES NOT AGREE within 1e-08"));
 }
 
@@ -170,7 +170,7 @@ static void test_the_worst_derivative(void **state)
 		of_field[i].worst = 1;
 		n_compared = 0;
 		assert_int_equal(check(derivatives), SRV_CODE_OK);
-		snprintf(line, sizeof(line), "\nworst: by %s, in plane_vertex 1", pointers[i]);
+		snprintf(line, sizeof(line), "\nworst: with respect to %s, in plane_vertex 1", pointers[i]);
 		assert_non_null(strstr(out, line));
 		free(out);
 		free(err);
@@ -180,7 +180,7 @@ static void test_the_worst_derivative(void **state)
 	of_field[2].potential = 0.5e-7;
 	of_field[4].gradient = 1e-8;
 	assert_int_equal(check(derivatives), SRV_CODE_OK);
-	assert_non_null(strstr(out, "\nworst: by /collisions/plane_vertex/plane_normal, in plane_vertex 0"));
+	assert_non_null(strstr(out, "\nworst: with respect to /collisions/plane_vertex/plane_normal, in plane_vertex 0"));
 }
 
 static void test_memory_is_short(void **state)

@@ -418,7 +418,7 @@ static void test_bad_files(void **state)
 {
 	(void)state;
 	refuses_file("host = ::1\nprot = 80\n", ", line 2: unknown option 'prot'");
-	refuses_file("port = 1\n# x\nport = 1\n", ", line 3: port is there already, in line 1");
+	refuses_file("port = 1\n# x\nport = 1\n", ", line 3: port is already set in line 1");
 	refuses_file("port = http\n", ", line 1: port: 'http' is not a whole number in the range 0 to 65535");
 	refuses_file("log-format = xml\n", ", line 1: log-format: 'xml' is not one of logfmt, json");
 	refuses_file("host =\n", ", line 1: host: '' is not a text");
@@ -426,7 +426,7 @@ static void test_bad_files(void **state)
 	refuses_file("config = other\n", ", line 1: config: a file cannot name another");
 	refuses_file("--port = 80\n", ", line 1: unknown option '--port'");
 	refuses_file("Port = 80\n", ", line 1: unknown option 'Port'");
-	refuses_file("port 80\n", ", line 1: there is no '='");
+	refuses_file("port 80\n", ", line 1: no '='");
 	refuses("--config=/nowhere", "/nowhere: No such file");
 	refuses("--config=", "--config: ''");
 	write_config("port = http\n"); /* invalid, although overridden */
