@@ -11,7 +11,7 @@
 
 struct srv_host {
 	const char *name; /* borrowed; an IPv6 address keeps its brackets */
-	size_t bytes;     /* of the name */
+	size_t bytes;     /* length of name */
 	int port;         /* -1: none */
 };
 

@@ -20,7 +20,7 @@
 
 struct srv_exchange;
 
-/* What an exchange requires of its connection. */
+/* Operations that an exchange requires of its connection. */
 struct srv_carrier {
 	/* Stops all events on the connection until resume. */
 	void (*suspend)(struct srv_exchange *exchange);

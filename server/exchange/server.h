@@ -16,7 +16,7 @@
 struct srv_server {
 	const struct srv_gate *gate; /* borrowed */
 	struct srv_admission *admission;
-	struct api_budget budget; /* of all requests together */
+	struct api_budget budget; /* memory of all requests together */
 	struct api_pool *pool;
 	struct api_pool *body_pool; /* not in the budget: bodies are counted separately (body.h) */
 	struct api_sets *sets;

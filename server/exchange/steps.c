@@ -118,7 +118,7 @@ enum srv_next srv_exchange_receive(struct srv_exchange *exchange, const char *by
 	return late || exchange->dropped > DRAIN_BYTES ? SRV_SAY : SRV_READ;
 }
 
-/* ---- the answer ---- */
+/* ---- the response ---- */
 
 enum srv_next srv_exchange_finish(struct srv_exchange *exchange, const struct srv_fault *fault)
 {

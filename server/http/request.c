@@ -164,7 +164,7 @@ static enum MHD_Result receive(struct request *request, const char *bytes, size_
 	return next == SRV_READ ? MHD_YES : MHD_NO;
 }
 
-/* ---- the answer ---- */
+/* ---- the response ---- */
 
 /* Runs again after a resume. */
 static enum MHD_Result finish(struct request *request)

@@ -24,10 +24,10 @@ struct srv_access {
 	const char *route;      /* label of the metrics; like client, rejected and aborted never chosen by a client */
 	const char *client;     /* address of the peer */
 	int status;             /* 0: no response was sent */
-	size_t bytes_in;        /* of the body */
-	size_t bytes_out;       /* of the body */
+	size_t bytes_in;        /* request body */
+	size_t bytes_out;       /* response body */
 	long long microseconds; /* from the first line of the request to the last byte of the response */
-	long long waited_microseconds;     /* of these in the queue; -1: never queued */
+	long long waited_microseconds;     /* time in the queue, included in microseconds; -1: never queued */
 	const struct api_measure *measure; /* NULL without an evaluation */
 	const struct srv_trace *trace;     /* NULL: none */
 	const char *token;                 /* name of the token that the request carried */

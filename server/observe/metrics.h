@@ -38,8 +38,8 @@ struct srv_outcome {
 	enum srv_rejection rejection;
 	int status;                        /* 0: no response was sent */
 	int64_t nanoseconds;               /* from the first line of the request to the last byte of the response */
-	int64_t waited_nanoseconds;        /* of these in the queue; -1: never queued */
-	size_t bytes_in, bytes_out;        /* of the bodies */
+	int64_t waited_nanoseconds;        /* time in the queue, included in nanoseconds; -1: never queued */
+	size_t bytes_in, bytes_out;        /* body sizes */
 	const struct api_measure *measure; /* NULL: nothing was evaluated */
 };
 

@@ -12,7 +12,7 @@ enum { SRV_MAX_CONFIG = 64 << 10 }; /* longest file in bytes */
 struct srv_config {
 	char *text; /* malloc'd; names and values point into it and share its lifetime */
 	char *rest; /* private */
-	int line;   /* of the current name and value, from 1 */
+	int line;   /* line number of the current name and value, from 1 */
 	const char *name, *value;
 };
 

@@ -16,8 +16,8 @@ struct srv_admission {
 	pthread_t worker;
 	size_t max_requests;
 	size_t n_places;               /* reserved or waiting; a running job no longer counts */
-	struct api_budget bodies;      /* of large requests */
-	struct api_budget *budget;     /* of all requests */
+	struct api_budget bodies;      /* memory of large requests' bodies */
+	struct api_budget *budget;     /* memory of all requests */
 	struct srv_job *first, **last; /* waiting, in order of arrival */
 	struct srv_job *running;
 	bool stopping;

@@ -50,7 +50,7 @@ void srv_admission_release(struct srv_admission *admission, size_t memory_bytes,
 
 struct srv_admission_counts {
 	size_t n_waiting;  /* occupied places in the queue */
-	size_t held_bytes; /* by large bodies */
+	size_t held_bytes; /* memory of large bodies */
 };
 struct srv_admission_counts srv_admission_counts(struct srv_admission *admission);
 

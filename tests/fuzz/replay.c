@@ -1,4 +1,5 @@
-/* Runs a harness on files, without libFuzzer: replay FOLDER... If it aborts, prints the file to standard error. */
+/* Runs a harness on files, without libFuzzer: replay FOLDER... If it aborts, the file's name is printed on standard
+ * error. */
 #include <dirent.h>
 #include <signal.h>
 #include <unistd.h>

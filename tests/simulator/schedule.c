@@ -229,7 +229,7 @@ static long long number_of(const struct client *client)
 	return client - clients;
 }
 
-/* Often exactly to a boundary, or one byte short of or beyond it. */
+/* Often ends exactly at a boundary, or one byte before or after it. */
 static size_t some_bytes(const struct client *client)
 {
 	const struct script *script = &client->script;

@@ -291,7 +291,7 @@ ssize_t recvfrom(int fd, void *restrict bytes, size_t n, int flags, __SOCKADDR_A
 	return got;
 }
 
-/* How many of n bytes can be sent now. */
+/* Number of bytes, at most n, that can be sent now. */
 static size_t room(struct link *link, size_t n, int flags)
 {
 	const size_t free_bytes = link->is_cut ? n : link->window > link->unread ? link->window - link->unread : 0;
