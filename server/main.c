@@ -175,7 +175,7 @@ static int listen_everywhere(const struct srv_options *options, struct srv_gate 
 		return cannot_listen_at(path, &fault);
 	if (listeners->n > 0)
 		return SRV_CODE_OK;
-	fputs("frictiond: --port none needs --unix PATH, or sockets that are handed over\n", stderr);
+	fputs("frictiond: --port none needs --unix PATH, or sockets passed in (LISTEN_FDS)\n", stderr);
 	return SRV_CODE_BAD;
 }
 

@@ -1,25 +1,25 @@
-/** What steps.h calls on the way of an exchange, each in a file of its own. */
+/** Phases of an exchange that steps.h calls, each implemented in a file of its own. */
 #ifndef SERVER_PHASES_H
 #define SERVER_PHASES_H
 
 #include "server/exchange/exchange.h"
 
-/* What the head alone decides: the gate, draining, the route and its limits. The exchange is decided if the request is refused,
- * or needs nothing else; otherwise it stays as it is. */
+/* Decides from the head alone: the gate, draining, the route and its limits. Moves the exchange to DECIDED if the head
+ * suffices for a response; otherwise leaves its state alone. */
 void srv_judge(struct srv_exchange *exchange);
 
-/* What the api has to know of a request; borrows from it. */
+/* The api's view of a request; borrows from the exchange. */
 struct api_request srv_api_view(const struct srv_exchange *exchange);
-/* Refuses a body that has not been sent yet if the queue has no place for it. */
+/* Refuses a body that has not been sent yet if the queue is full. */
 void srv_refuse_if_full(struct srv_exchange *exchange);
 /**
- * Computes the answer to a whole request, in place or on the worker's thread when its turn comes, or decides that there is no
- * place for it; its body is freed.
- * @return false: it is queued, and by now may be gone
+ * Computes the response to a complete request, in place or on the worker's thread when its turn comes, or rejects it
+ * because the queue is full; the body is freed.
+ * @return false: the request is queued, and exchange may already have been freed
  */
 bool srv_compute(struct srv_exchange *exchange);
 
-/* In the log and in the metrics. @param aborted  why it ended early, or NULL */
+/* Records an exchange in the log and in the metrics. @param aborted  reason for an early end, or NULL */
 void srv_record(const struct srv_exchange *exchange, const char *aborted);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* @return -1: it is none */
+/* @return -1: not a number from 0 to INT_MAX */
 static int number_of(const char *text)
 {
 	char *end;

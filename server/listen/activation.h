@@ -1,13 +1,13 @@
-/** Sockets that the process which starts this one hands over: socket activation, as systemd does it (sd_listen_fds(3)). */
+/** Socket activation as in systemd (sd_listen_fds(3)): the starting process passes in open sockets. */
 #ifndef SERVER_ACTIVATION_H
 #define SERVER_ACTIVATION_H
 
-enum { SRV_FIRST_HANDED_OVER = 3 }; /* its descriptor; the others follow */
+enum { SRV_FIRST_HANDED_OVER = 3 }; /* the first descriptor; the others follow */
 
 /**
- * How many there are, by the environment, which says so once: it is cleared. What is meant for another process does not
- * count.
- * @return -1: the environment has no number where one belongs
+ * Counts the sockets passed in, according to the environment, and clears its variables. Those meant for another process
+ * do not count.
+ * @return -1: LISTEN_FDS is not a number
  */
 int srv_handed_over(void);
 

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* REUSEADDR: connections of an earlier process in TIME_WAIT do not keep the port taken. */
+/* REUSEADDR: an earlier process's connections in TIME_WAIT must not keep the port occupied. */
 static int try_address(const struct addrinfo *address)
 {
 	int fd = socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -47,7 +47,7 @@ static int port_of(int fd)
 	return ntohs(address.any.sa_family == AF_INET6 ? address.v6.sin6_port : address.v4.sin_port);
 }
 
-/* The socket's own address counts, not the name: a name may mean another address a moment later. */
+/* Checks the socket's own address, because a name may resolve to another address a moment later. */
 bool srv_is_on_loopback(int fd)
 {
 	const union address address = address_of(fd);
@@ -58,7 +58,7 @@ bool srv_is_on_loopback(int fd)
 	       (IN6_IS_ADDR_LOOPBACK(v6) || (IN6_IS_ADDR_V4MAPPED(v6) && v6->s6_addr[12] == IN_LOOPBACKNET));
 }
 
-/* "localhost" is loopback (RFC 6761, 6.3) even where no hosts file says so, as in small containers. */
+/* "localhost" is loopback (RFC 6761, 6.3) even without an entry in a hosts file, as in small containers. */
 int srv_find_addresses(const char *host, int port, struct addrinfo **addresses)
 {
 	char service[16];

@@ -12,7 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* Takes fd. */
+/* Takes ownership of fd. */
 static struct srv_listener *add(struct srv_listeners *listeners, int fd, const char *host)
 {
 	struct srv_listener *listener = &listeners->list[listeners->n++];
@@ -42,7 +42,7 @@ bool srv_listeners_add_unix(struct srv_listeners *listeners, const char *path, m
 	return true;
 }
 
-/* ---- handed over ---- */
+/* ---- sockets passed in ---- */
 
 union address {
 	struct sockaddr any;
@@ -58,7 +58,7 @@ static bool has_value(int fd, int option, int expected)
 	return getsockopt(fd, SOL_SOCKET, option, &value, &bytes) == 0 && value == expected;
 }
 
-/* The first byte of a name that is no path is zero; it is written as @, as systemd does. */
+/* An abstract name begins with a zero byte, which is printed as @, as systemd does. */
 static void print_path(const struct sockaddr_un *address, size_t bytes, char host[SRV_HOST_BYTES])
 {
 	const size_t n = bytes - offsetof(struct sockaddr_un, sun_path);
@@ -97,9 +97,9 @@ static bool read_listener(int fd, struct srv_listener *listener)
 static bool refuse_number(int n, FILE *err)
 {
 	if (n < 0)
-		fputs("frictiond: LISTEN_FDS is not the number of the sockets that are handed over\n", err);
+		fputs("frictiond: LISTEN_FDS is not a valid number of sockets\n", err);
 	else
-		fprintf(err, "frictiond: %d sockets are handed over (LISTEN_FDS); at most %d can be\n", n,
+		fprintf(err, "frictiond: %d sockets are passed in (LISTEN_FDS), but the limit is %d\n", n,
 		        SRV_MOST_LISTENERS - 2);
 	return false;
 }
@@ -107,14 +107,14 @@ static bool refuse_number(int n, FILE *err)
 bool srv_listeners_take_over(struct srv_listeners *listeners, FILE *err)
 {
 	const int n = srv_handed_over();
-	if (n < 0 || n > SRV_MOST_LISTENERS - 2) /* room for one of --port and one of --unix */
+	if (n < 0 || n > SRV_MOST_LISTENERS - 2) /* leaves room for --port and --unix */
 		return refuse_number(n, err);
 	for (int i = 0; i < n; i++) {
 		const int fd = SRV_FIRST_HANDED_OVER + i;
 		if (!read_listener(fd, &listeners->list[i])) {
 			fprintf(err,
-			        "frictiond: file descriptor %d, which is handed over (LISTEN_FDS), is no stream socket of TCP or "
-			        "a Unix-domain one that listens\n",
+			        "frictiond: file descriptor %d, which is passed in (LISTEN_FDS), is neither a listening TCP "
+			        "socket nor a listening Unix-domain stream socket\n",
 			        fd);
 			return false;
 		}

@@ -15,7 +15,7 @@ static char *print_byte(unsigned byte, char *out)
 	return out;
 }
 
-/* inet_ntop would take as long as all the rest of a line of the log. */
+/* inet_ntop alone would take as long as the rest of a log line. */
 static const char *print_v4(const unsigned char bytes[4], char text[SRV_PEER])
 {
 	char *out = text;
@@ -30,7 +30,7 @@ void srv_peer_read(int fd, const struct sockaddr *address, socklen_t bytes, stru
 {
 	struct ucred process;
 	socklen_t process_bytes = sizeof process;
-	*peer = (struct srv_peer){.uid = (uid_t)-1}; /* which is nobody's */
+	*peer = (struct srv_peer){.uid = (uid_t)-1}; /* belongs to no user */
 	memcpy(&peer->address, address, bytes);
 	if (srv_peer_is_unix(peer) && getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &process, &process_bytes) == 0)
 		peer->uid = process.uid;
@@ -50,7 +50,7 @@ bool srv_peers_are_told_apart(const char *uid_map)
 	while (fscanf(file, "%*u %*u %llu", &n) == 1)
 		n_mapped += n;
 	fclose(file);
-	return n_mapped >= UINT32_MAX; /* all but the last, which is nobody's */
+	return n_mapped >= UINT32_MAX; /* all uids except the last, which belongs to no user */
 }
 
 static const char *print_user(uid_t uid, char text[SRV_PEER])

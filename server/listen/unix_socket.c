@@ -37,9 +37,9 @@ static int open_directory(const char *path)
 	return open(!slash ? "." : n == 0 ? "/" : directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* Between looking at what is there and listening, another process would take the one for stale that this one makes.
- * Nothing is left of a lock on the directory, even of a process that is killed. It is held for less than a
- * millisecond. Where files cannot be locked, it does without. */
+/* Without the lock, another process could take this one's file for stale between bind and listen. A lock on the
+ * directory leaves nothing behind, even if the process is killed, and is held for less than a millisecond. File systems
+ * without locks do without. */
 static bool lock(int directory, struct srv_listen_fault *fault)
 {
 	for (int i = 0; i < LOCK_TRIES; i++) {
@@ -50,15 +50,15 @@ static bool lock(int directory, struct srv_listen_fault *fault)
 	return refuse(fault, "its directory stays locked by another process", EWOULDBLOCK);
 }
 
-/* ---- what is there already ---- */
+/* ---- an existing file ---- */
 
-/* @return 0: a process listens there; else why not */
+/* @return 0: a process listens there; else the error */
 static int error_of_connecting(const struct sockaddr_un *address)
 {
 	const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return errno;
-	const bool takes = connect(fd, (const void *)address, sizeof *address) == 0 || errno == EAGAIN; /* it is busy */
+	const bool takes = connect(fd, (const void *)address, sizeof *address) == 0 || errno == EAGAIN; /* queue full */
 	const int error = takes ? 0 : errno;
 	close(fd);
 	return error;
@@ -84,9 +84,9 @@ static bool make_room(const struct sockaddr_un *address, struct srv_listen_fault
 	return remove_stale(address, fault);
 }
 
-/* ---- a new one ---- */
+/* ---- a new file ---- */
 
-/* Not chmod after bind: until then the file would be open to more. */
+/* Uses umask instead of chmod after bind, which would leave the file too permissive for a moment. */
 static bool bind_with_mode(int fd, const struct sockaddr_un *address, mode_t mode)
 {
 	const mode_t before = umask(~mode & 0777);
@@ -144,7 +144,7 @@ int srv_unix_listen(const char *path, mode_t mode, struct srv_socket_file *file,
 	return fd;
 }
 
-/* The inode's number is not given to another file as long as the socket is there. */
+/* The inode number cannot be reused while the socket exists. */
 void srv_unix_remove(const struct srv_socket_file *file)
 {
 	struct stat found;

@@ -10,28 +10,28 @@
 
 enum { SRV_MOST_PATH = sizeof((struct sockaddr_un *)0)->sun_path - 1 /* bytes */ };
 
-/* The file of a socket that this process has made. */
+/* The file of a socket that this process has created. */
 struct srv_socket_file {
 	const char *path; /* borrowed; NULL: none */
 	dev_t device;
 	ino_t inode;
 };
 
-/* @return false: the path is longer than SRV_MOST_PATH */
+/* @return false if the path is longer than SRV_MOST_PATH */
 bool srv_unix_address(const char *path, struct sockaddr_un *address);
 
 /**
- * A socket at a path that listens, non-blocking. The file has its permissions from the first moment. What a process
- * left there that is gone is replaced, a socket at which one listens is not, and nothing else ever. Of several
- * processes that try at one time one succeeds. Changes the umask for a moment: to be called while there is one thread.
+ * Opens a non-blocking socket that listens at a path. The file has its permissions from the first moment. Replaces a
+ * socket file on which no process listens any more, and nothing else. Of several processes that try at the same time
+ * exactly one succeeds. Changes the umask for a moment, so the process must be single-threaded.
  * @param path   borrowed by `file`
- * @param mode   permissions of the file, of 0777: connecting takes write permission
+ * @param mode   permissions of the file, within 0777: connecting requires write permission
  * @param fault  set on failure
  * @return the socket, or -1
  */
 int srv_unix_listen(const char *path, mode_t mode, struct srv_socket_file *file, struct srv_listen_fault *fault);
 
-/* Removes the file if it is still the one that was made. To be called while the socket listens: nobody replaces it
+/* Removes the file unless it has been replaced. Call while the socket listens, because nobody replaces the file
  * then. */
 void srv_unix_remove(const struct srv_socket_file *file);
 

@@ -142,7 +142,7 @@ static long long read_number(const char *text, bool bytes)
 	return value * unit;
 }
 
-/* 1536 as 1536, 268435456 as 256M. */
+/* Prints 1536 as 1536, 268435456 as 256M. */
 static void print_bytes(long long value, char text[SRV_BYTES_TEXT])
 {
 	const char *units = "\0KMG";

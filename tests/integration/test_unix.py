@@ -197,7 +197,7 @@ def test_another_file_of_the_name_stays(serve, path):
 
 
 def test_what_cannot_be(path):
-    assert fails("--port", "none") == (2, "frictiond: --port none needs --unix PATH, or sockets that are handed over\n")
+    assert fails("--port", "none") == (2, "frictiond: --port none needs --unix PATH, or sockets passed in (LISTEN_FDS)\n")
     code, text = fails(*alone("/tmp/" + 103 * "a"))
     assert code == 2 and "--unix: '/tmp/a" in text and "at most 107" in text
     code, text = fails(*alone("/nowhere/socket"))
@@ -504,8 +504,8 @@ def test_what_is_handed_over_must_listen(directory):
         done = subprocess.run([*map(str, start["program"])], pass_fds=start["pass_fds"], capture_output=True, text=True,
                               timeout=60)
     assert done.returncode == 1 and done.stderr == (
-        "frictiond: file descriptor 3, which is handed over (LISTEN_FDS), is no stream socket of TCP or a Unix-domain one "
-        "that listens\n")
+        "frictiond: file descriptor 3, which is passed in (LISTEN_FDS), is neither a listening TCP socket nor a listening "
+        "Unix-domain stream socket\n")
 
 
 def test_what_is_meant_for_another_process(serve, path, unix_socket):

@@ -156,8 +156,8 @@ static void test_what_is_no_listening_stream(void **state)
 	assert_int_equal(listen(SRV_FIRST_HANDED_OVER, 1), 0);
 	assert_false(takes("1", &listeners, "file descriptor 3,"));
 	close(SRV_FIRST_HANDED_OVER);
-	assert_false(takes("x", &listeners, "LISTEN_FDS is not the number"));
-	assert_false(takes("15", &listeners, "15 sockets are handed over (LISTEN_FDS); at most 14"));
+	assert_false(takes("x", &listeners, "LISTEN_FDS is not a valid number"));
+	assert_false(takes("15", &listeners, "15 sockets are passed in (LISTEN_FDS), but the limit is 14"));
 }
 
 int main(void)
