@@ -1,7 +1,7 @@
 /**
  * Double-double numbers: an unevaluated sum hi + lo with |lo| <= ulp(hi)/2, about 106 bits (Dekker 1971, TAOCP 2). Used
- * where the difference of nearly equal products decides: cross products of nearly parallel edges. Valid while no
- * intermediate over- or underflows; callers scale their vectors to about 1 first.
+ * for differences of nearly equal products, as in cross products of nearly parallel edges. Valid as long as no
+ * intermediate result over- or underflows; callers first scale their vectors to about 1.
  */
 #ifndef FRIC_DD_H
 #define FRIC_DD_H

@@ -1,7 +1,7 @@
 /**
- * Rows of a sparse matrix on their way to memory that no cache holds (stream.h). Whole cache lines are streamed when
- * the next row is about to be written: what was just stored in pieces is slow to load, and many lines at once would
- * have to wait for each other.
+ * Writes rows of a sparse matrix that is too large for the caches (stream.h). A row's whole cache lines are streamed
+ * just before the next row is written: loading bytes that were just stored in pieces stalls, and streaming many lines
+ * at once would make them wait for each other.
  */
 #ifndef FRIC_DELIVERY_H
 #define FRIC_DELIVERY_H
@@ -11,8 +11,8 @@
 enum { DELIVERY_BYTES = 8192, DELIVERY_MOST = DELIVERY_BYTES - STREAM_LINE };
 struct delivery {
 	_Alignas(STREAM_LINE) char bytes[DELIVERY_BYTES];
-	char *to;        /* where the first byte that waits belongs */
-	size_t first, n; /* the bytes that wait */
+	char *to;        /* destination of the first pending byte */
+	size_t first, n; /* the pending bytes */
 };
 
 static inline void delivery_open(struct delivery *d)
@@ -29,14 +29,15 @@ static inline void delivery_send(struct delivery *d, size_t n)
 	d->n -= n;
 }
 
-/* Call it before others write where the last row ended, and after the last one. */
+/* Call it after the last row, and before another thread writes where the last row ended. */
 static inline void delivery_flush(struct delivery *d)
 {
 	delivery_send(d, d->n);
 	stream_end();
 }
 
-/* Room for n bytes that belong to `to`: where the last ones ended, unless nothing waits. n <= DELIVERY_MOST */
+/* Space for n <= DELIVERY_MOST bytes that go to `to`, which must be where the previous bytes ended unless nothing is
+ * pending. */
 static inline void *delivery_place(struct delivery *d, size_t n, void *to)
 {
 	if (d->n == 0)

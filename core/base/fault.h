@@ -1,5 +1,5 @@
 /**
- * A failure and the contact it happened at, before it becomes a struct fric_error.
+ * A failure and its contact, before conversion to a struct fric_error.
  */
 #ifndef FRIC_FAULT_H
 #define FRIC_FAULT_H
@@ -11,7 +11,7 @@ struct fault {
 	size_t position; /* of the contact, counted over all groups */
 };
 
-/* Fills in *error for a failure that no single contact is to blame for. @return code */
+/* Fills in *error for a failure without a single contact as its cause. @return code */
 static inline enum fric_code report_code(enum fric_code code, struct fric_error *error)
 {
 	if (code != FRIC_OK)

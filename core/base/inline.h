@@ -1,7 +1,7 @@
 /**
- * For loops whose bounds are constants after inlining, and that vectorise only if everything in them is inlined.
- * INDEPENDENT iterations write nothing that others read. Unlike with omp simd, structures in such a loop may be handed to
- * functions by address: they end up in registers all the same.
+ * For loops that vectorise only if everything in them is inlined, with bounds that are constants after inlining.
+ * Iterations of an INDEPENDENT loop write nothing that other iterations read. Unlike with omp simd, structures may be
+ * passed to functions by address in such a loop and still end up in registers.
  */
 #ifndef FRIC_INLINE_H
 #define FRIC_INLINE_H

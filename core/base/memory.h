@@ -1,6 +1,6 @@
 /**
- * Large arrays, from the context's memory or from the system. Touching a fresh page costs far more than what is then
- * written to it; huge pages cut that cost by an order of magnitude, and warm memory has none of it.
+ * Large arrays, from the context's memory or from the system. The first access to a fresh page costs far more than the
+ * writes to it; huge pages cut that cost by an order of magnitude, and reused memory avoids it.
  */
 #ifndef FRIC_MEMORY_H
 #define FRIC_MEMORY_H
@@ -15,7 +15,7 @@
 
 enum { FRIC_ALIGNMENT = 64, FRIC_HUGE_PAGE = 2 << 20 };
 
-/* To be freed with free. Asking for huge pages is a hint that the system may ignore. */
+/* Free it with free. The request for huge pages is a hint that the system may ignore. */
 static inline void *memory_from_system(size_t bytes)
 {
 	const size_t alignment = bytes < 2 * (size_t)FRIC_HUGE_PAGE ? FRIC_ALIGNMENT : FRIC_HUGE_PAGE;
@@ -34,7 +34,7 @@ static inline void *memory_take(const struct fric_memory *memory, size_t bytes)
 	return memory ? memory->take(memory->pool, bytes) : memory_from_system(bytes);
 }
 
-/* The same, zeroed. */
+/* As memory_take, zeroed. */
 static inline void *memory_take_zeroed(const struct fric_memory *memory, size_t bytes)
 {
 	void *block = memory_take(memory, bytes);

@@ -5,10 +5,10 @@
 
 #include "core/base/memory.h"
 
-/* A sleeping thread takes about 50 us to wake up; one thread finishes this many contacts in that time. */
+/* Waking a thread takes about 50 us; one thread processes this many contacts in that time. */
 enum { FRIC_PARALLEL_FROM = 4096 };
 
-/* One look takes as long as the processor's pause instruction. */
+/* One poll takes as long as the processor's pause instruction. */
 enum { MOST_LOOKS = 6000, LOOKS_BETWEEN_YIELDS = 64 };
 
 int fricp_team_size(const struct fric_context *context, size_t n)
@@ -41,13 +41,13 @@ void *fricp_take_zeroed(const struct fric_context *context, size_t bytes)
 	return block;
 }
 
-/* What the threads of a region share. */
+/* Shared by the threads of a region. */
 struct region {
 	const struct fric_context *context;
 	void *task;
 	atomic_size_t next[FRIC_MAX_PHASES]; /* chunk of each phase */
 	atomic_bool failed, stopped;
-	atomic_int n_through;   /* threads with nothing left to do */
+	atomic_int n_through;   /* threads that are done */
 	atomic_size_t position; /* of the lowest fault */
 	struct fault lowest;
 };
@@ -94,7 +94,7 @@ static bool is_over(struct region *region)
 	       atomic_load_explicit(&region->stopped, memory_order_relaxed);
 }
 
-/* Every thread runs this. One that finds the loop failed before it enters a phase leaves that phase to the threads
+/* Runs on every thread. A thread that finds the loop failed before it enters a phase leaves that phase to the threads
  * already in it. */
 static void run_phases(struct region *region, const struct phase *phases, int n_phases)
 {
@@ -114,8 +114,8 @@ static inline void pause_thread(void)
 #endif
 }
 
-/* The thread that opened the region spins for a while until the others are through: once it sleeps in the region's
- * barrier, waking up costs it about 50 us in which nothing is done. */
+/* The thread that opened the region spins for a while until the others are done: if it slept in the region's barrier,
+ * waking it would take about 50 us. */
 static void await_others(struct region *region)
 {
 	const int n_threads = omp_get_num_threads();
@@ -129,8 +129,7 @@ static void await_others(struct region *region)
 	}
 }
 
-/* libgomp gives every thread that opens a region a thread pool of its own and keeps it, so none is opened for one
- * thread. */
+/* Opens no region for one thread: libgomp gives every thread that opens a region its own thread pool and keeps it. */
 struct fault fricp_parallel_phases(const struct fric_context *context, int n_threads, const struct phase *phases,
                                    int n_phases, void *task)
 {
@@ -145,7 +144,7 @@ struct fault fricp_parallel_phases(const struct fric_context *context, int n_thr
 			await_others(&region);
 		}
 	}
-	/* The last chunk may have ended early without any thread asking for another one: the results may be incomplete. */
+	/* The last chunk may have ended early while no thread took another one: the results may be incomplete. */
 	const bool stopped = atomic_load(&region.stopped) || fricp_stop_raised(context);
 	return stopped ? (struct fault){FRIC_E_STOPPED, SIZE_MAX} : region.lowest;
 }

@@ -8,7 +8,7 @@
 
 #if defined(__SIZEOF_FLOAT128__)
 __extension__ typedef __float128 quad;
-#else /* as on AArch64 */
+#else /* such as AArch64 */
 typedef long double quad;
 _Static_assert(LDBL_MANT_DIG >= 113, "quad needs 113 bits");
 #endif

@@ -1,6 +1,6 @@
 /**
- * Ranges in which doubles are enough: between slip_small and slip_large, products of up to three speed ratios, forces
- * and coefficients keep all their digits.
+ * Ranges in which doubles are accurate enough: between slip_small and slip_large, products of up to three speed ratios,
+ * forces and coefficients keep all their digits.
  */
 #ifndef FRIC_RANGE_H
 #define FRIC_RANGE_H
@@ -10,8 +10,8 @@
 
 static const double slip_small = 0x1p-300, slip_large = 0x1p+300;
 
-/* |slip|^2 / eps_v^2 is computed as |slip * (1/eps_v)|^2, with a relative error below 2^-50. This close to 1 it does
- * not tell whether a contact slides. */
+/* |slip|^2 / eps_v^2 is computed as |slip * (1/eps_v)|^2, with a relative error below 2^-50. Within near_one of 1 the
+ * rounded value does not decide whether a contact slides. */
 static const double near_one = 0x1p-48;
 
 static inline bool tells_sliding(double squared_ratio)
@@ -19,7 +19,7 @@ static inline bool tells_sliding(double squared_ratio)
 	return fabs(squared_ratio - 1) > near_one;
 }
 
-/* The same of its root and of 2, where the bonds of `adhesion` break. */
+/* Likewise for the ratio itself and 2, where the bonds of `adhesion` break. */
 static inline bool tells_breaking(double ratio)
 {
 	return fabs(ratio - 2) > near_one;
@@ -28,15 +28,15 @@ static inline bool tells_breaking(double ratio)
 /* Bounds on the other factors of forces: velocity scaling and closest points. An inner matrix is scaled twice. */
 static const double moderate_size = 0x1p+100, moderate_eigenvalue = 0x1p+800, largest_eigenvalue = 0x1p+1000;
 
-/* Eigenvalues that have lost nothing to underflow, which velocity scaling would show, and are below `largest`. strength:
- * the force over the speed, before it is divided by eps_v */
+/* Whether eigenvalues lost nothing to underflow, which velocity scaling would expose, and are below `largest`.
+ * strength: force over speed, before the division by eps_v */
 static inline bool whole_eigenvalues(double along, double across, double strength, double largest)
 {
 	const double sum = fabs(along) + fabs(across);
 	return ((sum < largest) & (sum > 0x1p-1000)) | ((sum == 0) & (strength == 0));
 }
 
-/* Basis entries up to this size do not magnify what has underflowed on the way. */
+/* Basis entries up to this size do not amplify earlier underflow. */
 static const double unit_basis = 2;
 
 static inline bool ordinary(double x)
@@ -44,13 +44,13 @@ static inline bool ordinary(double x)
 	return (x == 0) | ((fabs(x) > slip_small) & (fabs(x) < slip_large));
 }
 
-/* 1/x keeps all digits of x. */
+/* Whether 1/x keeps all digits of x. */
 static inline bool invertible(double x)
 {
 	return (x > 0x1p-1000) & (x < 0x1p+1000);
 }
 
-/* The lagged numbers that the law of one contact reads. */
+/* Lagged values that the law of one contact uses. */
 static inline bool ordinary_lagged(double weight, double normal_force, double eps_v, double mu_s, double mu_k)
 {
 	const double s = weight * normal_force;
@@ -58,14 +58,14 @@ static inline bool ordinary_lagged(double weight, double normal_force, double ep
 	       ordinary(mu_k);
 }
 
-/* A drag beside eps_v: viscous * eps_v is what a coefficient is to a law. */
+/* The drag relative to eps_v: in a law, viscous * eps_v takes the place of a coefficient. */
 static inline bool ordinary_drag(double viscous, double eps_v)
 {
 	return ordinary(viscous * eps_v) & ((viscous == 0) | (viscous * eps_v != 0));
 }
 
-/* Whether the drag of a slip has lost nothing: its work, the force times the slip over eps_v, is within these bounds.
- * squared: of the slip over eps_v; strength: weight * normal force * viscous * eps_v */
+/* Whether the drag of a slip lost nothing to underflow: its work, the force times the slip over eps_v, is within these
+ * bounds. squared: of the slip over eps_v; strength: weight * normal force * viscous * eps_v */
 static inline bool whole_drag(double strength, double squared, bool rests)
 {
 	const double work = fabs(strength * squared);

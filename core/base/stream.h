@@ -1,6 +1,6 @@
 /**
  * Stores that bypass the caches. A plain store fetches its cache line first, which doubles the traffic for results too
- * large for any cache. Where the processor has no such instructions, nothing is streamed and these are plain stores.
+ * large for any cache. On processors without such instructions these are plain stores.
  */
 #ifndef FRIC_STREAM_H
 #define FRIC_STREAM_H
@@ -16,7 +16,7 @@
 
 enum { STREAM_LINE = 64 };
 
-/* Whether results of `bytes` are streamed: if they exceed `from`, unless the context names another limit. */
+/* Whether results of `bytes` are streamed: if they exceed `from`, or the context's limit if it has one. */
 static inline bool streams(const struct fric_context *context, size_t bytes, size_t from)
 {
 #ifdef __SSE2__
@@ -27,7 +27,7 @@ static inline bool streams(const struct fric_context *context, size_t bytes, siz
 #endif
 }
 
-/* One whole cache line; `to` is aligned. */
+/* Stores one whole cache line; `to` is aligned. */
 static inline void stream_line(char *to, const char *from)
 {
 #ifdef __SSE2__
@@ -38,7 +38,7 @@ static inline void stream_line(char *to, const char *from)
 #endif
 }
 
-/* Call it before other threads learn that the stores are done: streaming stores are not ordered with others. */
+/* Call it before another thread is told that the stores are done: streaming stores are not ordered with others. */
 static inline void stream_end(void)
 {
 #ifdef __SSE2__
@@ -46,7 +46,7 @@ static inline void stream_end(void)
 #endif
 }
 
-/* Whole lines bypass the caches, the two ends of `to` do not. To be followed by stream_end. */
+/* Streams whole lines; the partial lines at both ends of `to` go through the caches. Follow it with stream_end. */
 static inline void stream_bytes(char *to, const char *from, size_t n)
 {
 	const size_t before = (STREAM_LINE - (uintptr_t)to % STREAM_LINE) % STREAM_LINE;
@@ -57,13 +57,13 @@ static inline void stream_bytes(char *to, const char *from, size_t n)
 	memcpy(to + i, from + i, n - i);
 }
 
-/* Collects results that follow each other in memory, a few at a time, in the caches; whole lines are streamed. */
+/* Collects consecutive results in the caches, a few at a time; whole lines are streamed. */
 enum { STAGE_BYTES = 2048 };
 struct stage {
 	_Alignas(STREAM_LINE) char bytes[STAGE_BYTES];
-	char *to;      /* a line: where `bytes` belongs */
-	size_t before; /* bytes of the first line that belong to others */
-	size_t held;   /* bytes collected, including those before; less than a line between two deliveries */
+	char *to;      /* destination of `bytes`, at a line */
+	size_t before; /* bytes of the first line that belong to other data */
+	size_t held;   /* bytes collected, including `before`; less than a line between two deliveries */
 };
 
 static inline void stage_open(struct stage *stage, void *to)
@@ -72,20 +72,20 @@ static inline void stage_open(struct stage *stage, void *to)
 	stage->to = (char *)to - stage->before;
 }
 
-/* Where to write the next results, at most STAGE_BYTES - STREAM_LINE. */
+/* Space for the next results, at most STAGE_BYTES - STREAM_LINE. */
 static inline void *stage_place(struct stage *stage)
 {
 	return stage->bytes + stage->held;
 }
 
-/* Call it when they are written. */
+/* Call it after writing them. */
 static inline void stage_deliver(struct stage *stage, size_t bytes)
 {
 	size_t at = 0;
 	stage->held += bytes;
 	if (stage->held < STREAM_LINE)
 		return;
-	if (stage->before) { /* others write to this line, too */
+	if (stage->before) { /* the rest of this line belongs to other data */
 		memcpy(stage->to + stage->before, stage->bytes + stage->before, STREAM_LINE - stage->before);
 		stage->before = 0;
 		at = STREAM_LINE;
@@ -97,7 +97,7 @@ static inline void stage_deliver(struct stage *stage, size_t bytes)
 	stage->held -= at;
 }
 
-/* Stores the rest; to be followed by stream_end. */
+/* Stores the rest. Follow it with stream_end. */
 static inline void stage_close(struct stage *stage)
 {
 	memcpy(stage->to + stage->before, stage->bytes + stage->before, stage->held - stage->before);
