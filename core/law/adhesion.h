@@ -1,6 +1,6 @@
 /**
- * `adhesion`: bonds that hold up to twice the slip of the largest force, at eps_v, and then break: G1 = mu_s (2z - z^2) for
- * z < 2, and 0 from there on (docs/physics.md 2). G2 has a corner at z = 2.
+ * `adhesion`: bonds that hold up to twice eps_v, the slip of the largest force, and then break: G1 = mu_s (2z - z^2)
+ * for z < 2 and 0 beyond (docs/physics.md 2). G2 has a corner at z = 2.
  */
 #ifndef FRIC_LAW_ADHESION_H
 #define FRIC_LAW_ADHESION_H
@@ -54,7 +54,7 @@ INLINE quad adhesion_textbook_rest(quad s, quad k)
 	return 0;
 }
 
-/* One piece of it, which may be continued past z = 2. */
+/* The formula of one piece, chosen by `broken`; differences may continue it past z = 2. */
 INLINE quad adhesion_textbook_piece(quad s, quad z, bool broken, quad subtracted)
 {
 	return (broken ? 4 * s / 3 : s * (z * z - z * z * z / 3)) - subtracted;

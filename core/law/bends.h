@@ -1,22 +1,22 @@
 /**
- * Second derivatives of the friction laws by their numbers, in long double: how what slopes.h gives changes again with mu_s,
- * mu_k and eps_v, at a fixed speed |u| and unit. Those by |u| itself are s1, k1, e1 and G2.
+ * Second derivatives of the friction laws with respect to mu_s, mu_k and eps_v, in long double, at a fixed speed |u|
+ * and unit: derivatives of the results of slopes.h. The mixed derivatives with respect to |u| are s1, k1, e1 and G2.
  *
- * All laws but `peak` are linear in the coefficients, so that what multiplies one of them is the law with 1 and 0. Without a
- * tail potential and speeds are proportional, which gives the second derivative by eps_v: z^2 G2. With one, it is G2 beyond
- * eps_v, since only y - eps_v counts there.
+ * All laws but `peak` are linear in the coefficients: the factor of a coefficient is the law with that coefficient 1
+ * and the other 0. The potential of a law without a tail is homogeneous in |u| and eps_v, so its second derivative with
+ * respect to eps_v is z^2 G2. A tail depends on y - eps_v only, so with a tail it is G2 beyond eps_v.
  */
 #ifndef FRIC_LAW_BENDS_H
 #define FRIC_LAW_BENDS_H
 
 #include "core/law/slopes.h"
 
-/* ss, sk, kk: of g0; es, ek: of e0 by mu_s and mu_k; ee: of e0 by eps_v, times eps_v. */
+/* ss, sk, kk: of g0; es, ek: of e0 with respect to mu_s and mu_k; ee: of e0 with respect to eps_v, times eps_v. */
 struct law_bends_l {
 	long double ss, sk, kk, es, ek, ee;
 };
 
-/* Slopes of a law with other coefficients, which its shape does not depend on. */
+/* First derivatives of a law with other coefficients, which must not change its shape. */
 INLINE struct law_slopes_l slopes_of_mu_l(enum law t, struct law_point_l a, struct law_reach_l beyond, long double mu_s,
                                           long double mu_k)
 {
@@ -25,14 +25,14 @@ INLINE struct law_slopes_l slopes_of_mu_l(enum law t, struct law_point_l a, stru
 	return law_slopes_l(t, a, beyond);
 }
 
-/* With both coefficients over the larger one, top, and least = low/top = 1 - 2w, g0/top and e0/top are functions of w alone.
- * curve: the second derivative of the first one by w; fall: the first one of the second. Signs and terms as the larger
- * coefficient is mu_s or mu_k. */
+/* Dividing both coefficients by the larger one, top, with least = low/top = 1 - 2w, makes g0/top and e0/top functions
+ * of w only. curve: second derivative of g0/top with respect to w; fall: first derivative of e0/top. Their signs and
+ * terms depend on whether mu_s or mu_k is larger. */
 struct peak_by_width {
 	long double curve, fall;
 };
 
-/* Up to the peak, d = 1 - t there. */
+/* Up to the peak, where d = 1 - t. */
 INLINE struct peak_by_width peak_rising_l(bool above, long double w, long double b, long double d)
 {
 	const long double p = 1 - w, q = 2 * b * d * (1 - d) * (1 - d);
@@ -43,7 +43,7 @@ INLINE struct peak_by_width peak_rising_l(bool above, long double w, long double
 	                              2 * p - 2 * e + (1 - 2 * w) * e_by_w};
 }
 
-/* From the peak on, where both cases differ in sign alone; early: nearer to the peak than to eps_v */
+/* From the peak on, where the two cases differ in sign only. early: nearer to the peak than to eps_v */
 INLINE struct peak_by_width peak_falling_l(bool above, long double w, bool early, long double fall, long double t)
 {
 	const long double third = 8 * t * t * t / 3;
@@ -53,7 +53,8 @@ INLINE struct peak_by_width peak_falling_l(bool above, long double w, bool early
 	return above ? (struct peak_by_width){-curve, -e} : (struct peak_by_width){curve, e};
 }
 
-/* Both are of degree one in the coefficients, which leaves one second derivative of g0, by the smaller coefficient twice. */
+/* g0 and e0 are homogeneous of degree one in the coefficients, so all second derivatives of g0 follow from the one with
+ * respect to the smaller coefficient. */
 INLINE struct law_bends_l peak_bends_l(struct law_point_l a, long double e0)
 {
 	const bool above = a.mu_s >= a.mu_k, early = a.r > a.shape.a / 2;
@@ -67,7 +68,7 @@ INLINE struct law_bends_l peak_bends_l(struct law_point_l a, long double e0)
 	             : (struct law_bends_l){low_low, both, top_top, e_low, e_top, 0};
 }
 
-/* @param beyond  as law_slopes_l has it */
+/* @param beyond  as for law_slopes_l */
 INLINE struct law_bends_l law_bends_l(enum law t, struct law_point_l a, struct law_reach_l beyond)
 {
 	const long double g2 = law_g2_l(t, a), ee = a.slides && law_has_tail(t) ? g2 : g2 == 0 ? 0 : a.z * a.z * g2;

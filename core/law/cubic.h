@@ -1,6 +1,6 @@
 /**
  * The default transition: mu = mu_s + (mu_k - mu_s) (3 z^2 - 2 z^3) (the IPC toolkit's tutorial; docs/physics.md 2).
- * Expanded, its polynomials cancel near z = 1; in both z and r, mu_s and mu_k each multiply terms without cancellation.
+ * The expanded polynomials cancel near z = 1; written in both z and r, the factors of mu_s and mu_k do not.
  */
 #ifndef FRIC_LAW_CUBIC_H
 #define FRIC_LAW_CUBIC_H

@@ -1,14 +1,15 @@
 /**
  * Laws whose coefficient follows a curve mu(z) from mu_s at rest to mu_k at eps_v: G1 = mu f1, f1 = 2z - z^2. Besides
- * potential and forces they have, for z < 1 only, mu itself, its derivative by z, and a curvature, (G2 u - G1)/u^3 eps_v^3 z
- * (without mu_s there is no pole at rest: the same without z and mu_k).
+ * potential and forces these files define, for z < 1 only, mu, its derivative with respect to z, and a curvature, (G2 u
+ * - G1)/u^3 eps_v^3 z. Without mu_s there is no pole at rest; that variant omits the factor z, and mu_k.
  */
 #ifndef FRIC_LAW_CURVE_H
 #define FRIC_LAW_CURVE_H
 
 #include "core/law/point.h"
 
-/* NAME_g1 and NAME_g2 from NAME_mu and NAME_mu_derivative. Both sides of a choice are computed, for vectors. */
+/* NAME_g1 and NAME_g2 from NAME_mu and NAME_mu_derivative. Computes both branches and selects, so that loops
+ * vectorise. */
 #define FRIC_CURVE_DEFINE(name, real, suffix) \
 	FRIC_NO_SHAPE(name, real, suffix) \
 	INLINE bool name##_low##suffix(struct law_point##suffix a) \
@@ -27,7 +28,7 @@
 		return a.slides ? 0 : inside; \
 	}
 
-/* G2 has no corners that differences of the textbook's potential would blur. */
+/* G2 has no corners that would blur second differences of the textbook potential. */
 #define FRIC_CURVE_TEXTBOOK(name) \
 	INLINE quad name##_textbook_blur(quad s, quad k, quad z, quad step) \
 	{ \

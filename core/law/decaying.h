@@ -1,14 +1,14 @@
 /**
- * `stribeck` and `exponential`: plain stiction with mu_s up to eps_v, beyond it a decay from mu_s to mu_k (docs/physics.md
- * 2). The shape is what is left of their difference, e^-x^2 or e^-x (tail.h). `stribeck` is C1. The force of `exponential`
- * has a kink at eps_v, from where on G2 is that of the decay.
+ * `stribeck` and `exponential`: plain stiction with mu_s up to eps_v, then a decay from mu_s to mu_k (docs/physics.md
+ * 2). The shape is the remaining fraction of mu_s - mu_k, e^-x^2 or e^-x (tail.h). `stribeck` is C1. The force of
+ * `exponential` has a kink at eps_v, where G2 is the derivative on the decaying side.
  */
 #ifndef FRIC_LAW_DECAYING_H
 #define FRIC_LAW_DECAYING_H
 
 #include "core/law/rising.h"
 
-/* mu_k + (mu_s - mu_k) may be rounded past mu_s, which the force does not exceed. */
+/* mu_k + (mu_s - mu_k) may be rounded past mu_s, which the force must not exceed. */
 #define FRIC_DECAYING_DEFINE(real, suffix) \
 	FRIC_NO_SHAPE(decaying, real, suffix) \
 	INLINE bool decaying_low##suffix(struct law_point##suffix a) \
@@ -49,7 +49,7 @@ enum { decaying_has_shape = false };
 FRIC_DECAYING_DEFINE(double, )
 FRIC_DECAYING_DEFINE(long double, _l)
 
-/* One piece of it, which may be continued past z = 1. */
+/* The formula of one piece, chosen by `slides`; differences may continue it past z = 1. */
 INLINE quad decaying_textbook_piece(quad s, quad k, quad z, quad tail, bool slides, quad subtracted)
 {
 	return slides ? s + k * (z - 1) + (s - k) * tail - subtracted : rising_textbook(s, z, subtracted);

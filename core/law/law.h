@@ -1,6 +1,6 @@
 /**
- * The table of the friction laws, and each of their functions (point.h) by law. Where the law is a constant after
- * inlining, as in a loop over a span, nothing is left of the choice.
+ * The table of the friction laws, and their functions (point.h) dispatched by law. Where the law is a constant after
+ * inlining, as in a loop over a span, the dispatch costs nothing.
  */
 #ifndef FRIC_LAW_H
 #define FRIC_LAW_H
@@ -16,19 +16,19 @@
 #include "core/law/point.h"
 #include "core/law/quadratic.h"
 
-/* The smooth law's transitions come first, in the order of enum fric_transition; then the other types of law, in that of
- * enum fric_law_type. */
+/* The transitions of the smooth law come first, in the order of enum fric_transition, then the other types of law, in
+ * the order of enum fric_law_type. */
 enum law { LAW_CUBIC, LAW_QUADRATIC, LAW_PEAK, LAW_STRIBECK, LAW_EXPONENTIAL, LAW_CURVE, LAW_ADHESION };
 
-/* All that anything outside this wing tells laws apart by. */
+/* The only properties by which code outside this wing may distinguish laws. */
 enum law_trait {
-	LAW_DECAYS = 1,   /* from eps_v on it changes over a speed of its own, stribeck_speed (tail.h) */
-	LAW_MEASURED = 2, /* from eps_v on it follows a measured curve (table.h) */
-	LAW_ONE_MU = 4,   /* mu_s is its only coefficient */
-	LAW_BREAKS = 8    /* its bonds break at LAW_REACH eps_v, where G2 jumps; nothing wears them before */
+	LAW_DECAYS = 1,   /* has a tail beyond eps_v with its own speed scale, stribeck_speed (tail.h) */
+	LAW_MEASURED = 2, /* has a tail beyond eps_v that follows a measured curve (table.h) */
+	LAW_ONE_MU = 4,   /* uses mu_s only */
+	LAW_BREAKS = 8    /* its bonds break at LAW_REACH eps_v, where G2 jumps; they do not wear before */
 };
 
-/* ROW(law, what the names of its functions begin with, traits, more) for every law */
+/* ROW(law, prefix of its functions' names, traits, more) for every law */
 #define FRIC_LAWS(ROW, more) \
 	ROW(LAW_CUBIC, cubic, 0, more) \
 	ROW(LAW_QUADRATIC, quadratic, 0, more) \
@@ -45,7 +45,6 @@ INLINE enum law law_of(const struct fric_law *law)
 
 #define FRIC_LAW_TRAITS(id, name, traits, more) \
 	case id: return ((traits)&asked) != 0;
-/* Whether a law has one of these traits. */
 INLINE bool law_has(enum law t, int asked)
 {
 	switch (t) {
@@ -54,7 +53,7 @@ INLINE bool law_has(enum law t, int asked)
 	__builtin_unreachable();
 }
 
-/* Whether a law goes on changing beyond eps_v (point.h). */
+/* Whether a law has a tail, that is, depends on more than eps_v beyond eps_v (point.h). */
 INLINE bool law_has_tail(enum law t)
 {
 	return law_has(t, LAW_DECAYS | LAW_MEASURED);
@@ -67,7 +66,8 @@ INLINE bool law_has_one_coefficient(enum law t)
 
 #define FRIC_LAW_CASE(id, name, traits, call) \
 	case id: return name##call;
-/* One function for all laws; the table has a row for every value of the enum. */
+/* Defines a function that dispatches to all laws. The table has a row for every value of the enum, so no default is
+ * needed. */
 #define FRIC_LAW_FUNCTION(result, function, parameters, call) \
 	INLINE result function parameters \
 	{ \
@@ -99,13 +99,13 @@ FRIC_LAW_FUNCTION(quad, law_textbook_rest, (enum law t, quad s, quad k), _textbo
 FRIC_LAW_FUNCTION(quad, law_textbook_blur, (enum law t, quad s, quad k, quad z, quad step),
                   _textbook_blur(s, k, z, step))
 
-/* s G2, an eigenvalue of the inner matrix; from eps_v on a zero without the sign of s. */
+/* s G2, an eigenvalue of the inner matrix; beyond eps_v a zero has no sign, whatever the sign of s. */
 INLINE double eigenvalue_along(double s, double g2, bool slides, double over_eps_v)
 {
 	return ((g2 == 0) & slides) ? 0 : (s * g2) * over_eps_v;
 }
 
-/* The same, before it is divided by eps_v. */
+/* As eigenvalue_along, before the division by eps_v. */
 INLINE long double eigenvalue_along_l(long double s, long double g2, bool slides)
 {
 	return g2 == 0 && slides ? 0 : s * g2;

@@ -1,6 +1,6 @@
 /**
- * `curve`: plain stiction up to eps_v, beyond it the coefficient times a measured curve (docs/physics.md 2). The shape is
- * the curve's value, its slope and its integral, which table.h looks up. G2 has corners at the curve's points.
+ * `curve`: plain stiction up to eps_v, then the coefficient times a measured curve (docs/physics.md 2). The shape
+ * consists of the curve's value, derivative and integral, from table.h. G2 has corners at the curve's points.
  */
 #ifndef FRIC_LAW_MEASURED_H
 #define FRIC_LAW_MEASURED_H

@@ -1,6 +1,6 @@
-/* In long double throughout: its range holds every intermediate result (1/eps_v^3 for eps_v = 1e-150, y/eps_v for a
- * subnormal y), and its digits leave one rounding, at the end. Speed matters in the kernels, which have the law in
- * doubles. */
+/* Long double throughout: its range holds every intermediate result (1/eps_v^3 for eps_v = 1e-150, y/eps_v for a
+ * subnormal y), and its digits leave a single rounding, at the end. Speed matters only in the kernels, which evaluate
+ * the law in doubles. */
 #include "core/fric_mollifier.h"
 
 #include <float.h>
@@ -8,15 +8,15 @@
 
 #include "core/law/tail.h"
 
-/* z and r = 1 - z of a speed; eps_v - |y| is exact where it matters. */
+/* z and r = 1 - z at a speed; eps_v - |y| is exact where cancellation would matter. */
 static struct law_point_l at(double y, double mu_s, double mu_k, double eps_v)
 {
 	const long double speed = fabs(y), e = eps_v;
 	return (struct law_point_l){mu_s, mu_k, speed / e, (e - speed) / e, speed >= e, {0, 0, 0}, speed >= 2 * e};
 }
 
-/* What a curve gives at a speed beyond eps_v; its integral, which takes as long as there are points before, if asked.
- * rest: what rounding took from `beyond`, which a short piece magnifies */
+/* The curve at a speed `beyond` eps_v. Its integral takes time proportional to the number of points before, so it is
+ * computed only on request. rest: rounding error of `beyond`, which a short piece amplifies */
 static struct law_shape_l curve_at(const struct fric_curve *curve, long double beyond, long double rest, bool integral)
 {
 	struct table_piece_l piece;
@@ -38,7 +38,7 @@ static struct law_shape_l curve_at(const struct fric_curve *curve, long double b
 	return piece_along_l(&piece, (beyond - piece.from) + rest);
 }
 
-/* An area that is neither too large nor so small that it has lost digits. */
+/* Whether an area fits a double and lost no digits to underflow. */
 static bool fits(long double area)
 {
 	return area == 0 || (area > DBL_MIN && area <= DBL_MAX);
@@ -57,14 +57,14 @@ bool fric_curve_areas(const struct fric_curve *curve, double *areas)
 	return all;
 }
 
-/* What rounding took from a - b. */
+/* The rounding error of a - b. */
 static long double lost_of_difference(long double a, long double b)
 {
 	const long double d = a - b, taken = d - a;
 	return (a - (d - taken)) - (b + taken);
 }
 
-/* From the difference of speed and eps_v. */
+/* The shape of a tail, from the difference of speed and eps_v. */
 static struct law_shape_l shape_beyond(const struct fric_law *law, double y, long double eps_v, bool integral)
 {
 	const long double difference = fabs(y) - eps_v, beyond = difference > 0 ? difference : 0, v = law->stribeck_speed;
@@ -77,7 +77,7 @@ static struct law_shape_l shape_beyond(const struct fric_law *law, double y, lon
 	return (struct law_shape_l){at.a, at.b * eps_v, at.c / eps_v};
 }
 
-/* The same with the law's shape, the integral of a curve only if it is needed. */
+/* The law at a speed, including its shape; the integral of a curve only if `integral`. */
 static struct law_point_l law_at(double y, double mu_s, double mu_k, double eps_v, const struct fric_law *law,
                                  bool integral)
 {
@@ -116,7 +116,7 @@ double fric_law_force_derivative(double y, double mu_s, double mu_k, double eps_
 	return (double)(law_g2_l(law_of(law), law_at(y, mu_s, mu_k, eps_v, law, false)) / eps_v + law->viscous);
 }
 
-/* The f functions are the smooth_mu ones with mu = 1. */
+/* The f functions are the smooth_mu functions with mu = 1. */
 double fric_smooth_friction_f0(double y, double eps_v)
 {
 	return fric_smooth_mu_f0(y, 1, 1, eps_v, FRIC_CUBIC);
@@ -158,10 +158,10 @@ double fric_smooth_mu_derivative(double y, double mu_s, double mu_k, double eps_
 	return a.slides ? 0 : (double)(sign(y) * CURVE(mu_derivative_l, a) / eps_v);
 }
 
-/* The next four say what the fric_law functions above say. Below eps_v, f0 and f1/x come from the law's text.
- * Elsewhere the law's text would change the last bit of some values (2 to 5 in 10,000), which are to stay as they
- * were: it has mu z (2 - z) and mu' z (2 - z) in another order, and beyond eps_v a product or quotient of two doubles
- * would be rounded to long double before it is rounded to double. */
+/* The next four return the same quantities as the fric_law functions above. Below eps_v, f0 and f1/x come from the
+ * law's formulas. Elsewhere those would change the last bit of some published values (2 to 5 in 10,000): they multiply
+ * mu z (2 - z) and mu' z (2 - z) in another order, and beyond eps_v a product or quotient of two doubles would be
+ * rounded twice, to long double and then to double. */
 double fric_smooth_mu_f0(double y, double mu_s, double mu_k, double eps_v, enum fric_transition transition)
 {
 	const struct law_point_l a = at(y, mu_s, mu_k, eps_v);

@@ -1,29 +1,30 @@
 /**
- * The tutorial's open problem: static friction peaks at exactly mu_s, kinetic friction holds from eps_v on, and the force
- * is piecewise quadratic and C1; for mu_s = mu_k it is mu_s f1. With top the larger and low the smaller coefficient,
- * w = (top - low)/(2 top), p = 1 - w, m = (p + 1)/2, change = mu_k - mu_s (docs/physics.md 2):
+ * The tutorial's open problem: static friction peaks at exactly mu_s, kinetic friction applies from eps_v on, and the
+ * force is piecewise quadratic and C1; for mu_s = mu_k it is mu_s f1. With top the larger and low the smaller
+ * coefficient, w = (top - low)/(2 top), p = 1 - w, m = (p + 1)/2, change = mu_k - mu_s (docs/physics.md 2):
  *
  *     z <= p:      G1 = mu_s (2t - t^2)          t = z/p
  *     p <= z <= m: G1 = mu_s + 2 change t^2      t = (z - p)/w
  *     m <= z <= 1: G1 = mu_k - 2 change t^2      t = (1 - z)/w
  *
- * |change|/w = 2 top, so that the slope stays bounded as mu_s and mu_k become one.
+ * change/w = 2 top in absolute value, so the derivative stays bounded as mu_s and mu_k approach each other.
  */
 #ifndef FRIC_LAW_PEAK_H
 #define FRIC_LAW_PEAK_H
 
 #include "core/law/point.h"
 
-/* z - p is w - r, which keeps its digits as mu_s and mu_k become one. rise is the way left to the peak, 0 from there on;
- * fall is the way from the peak or to eps_v, whichever is nearer, 0 outside: minima and maxima cost less than choices.
- * Over the lengths of their pieces they are 1 - t and t. The shape is w, 1/p and 1/w, and one quotient is both where only
- * one of them is multiplied by more than 0. Where w = 0, the law is mu_s f1. G1/z is computed where it is well below the
- * peak, which its rounding may exceed; mu_s less a square cannot.
+/* z - p is computed as w - r, which keeps its digits as mu_s and mu_k approach each other. rise is the distance to the
+ * peak, 0 beyond it; fall is the distance from the peak or to eps_v, whichever is smaller, 0 outside: minima and maxima
+ * are cheaper than selects. Divided by the lengths of their pieces they are 1 - t and t. The shape is w, 1/p and 1/w;
+ * if only one of the quotients has a nonzero factor, one division gives both. G1/z is used only well below the peak:
+ * near it, rounding could push it above the peak, which is impossible for mu_s minus a square.
  *
- * Slopes: those at fixed w, and those by w (w0, w1, times the larger coefficient, which takes the pole from change/w) times
- * the slope of w by mu_s and mu_k (over that coefficient), which is least/2 by the larger one and -1/2 by the smaller one,
- * least = low/top. Where they are the same, mu_s counts as the larger one. Where both are zero w stays what it is, so that
- * the slopes add up to those of mu_s f1, the law of one coefficient. */
+ * Derivatives have two parts: at fixed w, and with respect to w (w0, w1, multiplied by the larger coefficient, which
+ * removes the pole of change/w) times the derivative of w with respect to mu_s and mu_k (divided by that coefficient).
+ * The latter is least/2 for the larger coefficient and -1/2 for the smaller one, least = low/top. If they are equal,
+ * mu_s counts as the larger one. If both are zero, w is held fixed, so that the derivatives add up to those of mu_s f1,
+ * the law of one coefficient. */
 #define FRIC_PEAK_DEFINE(real, suffix) \
 	INLINE struct law_shape##suffix peak_shape_at##suffix(real mu_s, real mu_k, real r) \
 	{ \
@@ -108,7 +109,7 @@ enum { peak_has_shape = true };
 FRIC_PEAK_DEFINE(double, )
 FRIC_PEAK_DEFINE(long double, _l)
 
-/* The same, integrated from t on each piece. */
+/* As peak_g1, integrated from t on each piece. */
 INLINE quad peak_textbook_width(quad s, quad k)
 {
 	const quad top = s > k ? s : k, low = s > k ? k : s;

@@ -1,6 +1,6 @@
 /**
  * The transition of the toolkit's C++ releases: mu is piecewise quadratic, mu_s + 2 (mu_k - mu_s) z^2 up to z = 1/2 and
- * mu_k - 2 (mu_k - mu_s) r^2 from there on (docs/physics.md 2). Written in z and r as cubic.h is.
+ * mu_k - 2 (mu_k - mu_s) r^2 from there on (docs/physics.md 2). Written in z and r for the reason given in cubic.h.
  */
 #ifndef FRIC_LAW_QUADRATIC_H
 #define FRIC_LAW_QUADRATIC_H

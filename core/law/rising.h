@@ -1,5 +1,5 @@
 /**
- * Plain stiction below eps_v, which the laws that are told apart by what comes after it share: mu f0, mu f1 and mu f2.
+ * Plain stiction below eps_v, shared by the laws that differ only beyond it: mu f0, mu f1 and mu f2.
  */
 #ifndef FRIC_LAW_RISING_H
 #define FRIC_LAW_RISING_H
@@ -40,7 +40,7 @@ INLINE quad rising_textbook(quad s, quad z, quad subtracted)
 	return s * (z * z - z * z * z / 3) + (s / 3 - subtracted);
 }
 
-/* What a law's text has for the table where textbook.h knows better. */
+/* Table entries of a law with a tail; textbook.h computes its blur more accurately. */
 #define FRIC_TAIL_TEXTBOOK(name) \
 	INLINE quad name##_textbook_rest(quad s, quad k) \
 	{ \

@@ -1,22 +1,23 @@
 /**
- * How a friction law changes with its numbers: mu_s, mu_k, eps_v, the unit of what it follows beyond eps_v (point.h), and
+ * Derivatives of a friction law with respect to its parameters: mu_s, mu_k, eps_v, the unit of its tail (point.h), and
  * the factors of a measured curve.
  *
- * With D/s = eps_v g0(z) the potential of a contact over s, G1 its derivative by |u|, at a fixed |u| and with what
- * law_slopes gives:
+ * Let D/s = eps_v g0(z) be the potential of a contact divided by s, and G1 its derivative with respect to |u|. At fixed
+ * |u|, the results of law_slopes give:
  *
- *     by mu_s   dD/s = eps_v s0    dG1 = s1          by eps_v  dD/s = e0                 dG1 = e1 / eps_v
- *     by mu_k   dD/s = eps_v k0    dG1 = k1          by unit   dD/s = eps_v u0 / unit    dG1 = u1 / unit
+ *     wrt mu_s  dD/s = eps_v s0    dG1 = s1          wrt eps_v  dD/s = e0                 dG1 = e1 / eps_v
+ *     wrt mu_k  dD/s = eps_v k0    dG1 = k1          wrt unit   dD/s = eps_v u0 / unit    dG1 = u1 / unit
  *
- * where s1, k1, e1 and u1 are over z, as g1 is, where law_low. A curve's unit is that of its table, no number of the law.
+ * where s1, k1, e1 and u1 are divided by z where law_low, like g1. The unit of a curve belongs to its table and is no
+ * parameter of the law.
  */
 #ifndef FRIC_LAW_SLOPES_H
 #define FRIC_LAW_SLOPES_H
 
 #include "core/law/tail.h"
 
-/* x less the integral of e^-s^2 up to x is -x u (gauss_near without its first coefficient, which is 1); e^-x is 1 - x + x^2
- * exp_rest(-x), up to ln 2 / 2. So both keep their digits where little is lost yet. */
+/* x minus the integral of e^-s^2 up to x is -x u (gauss_near without its first coefficient, which is 1); e^-x is 1 - x
+ * + x^2 exp_rest(-x), up to ln 2 / 2. Both forms keep their digits for small x. */
 #define FRIC_REACH_OF_DEFINE(real, suffix) \
 	INLINE struct law_reach##suffix reach_of##suffix(real x, real left, real lost, real kept, real rest, real over_q) \
 	{ \
@@ -40,7 +41,7 @@
 	{ \
 		return (struct law_reach##suffix){lost_at##suffix(table_piece_at##suffix(table, x), x), 0, 0}; \
 	} \
-	/* As law_tail. */ \
+	/* Parameters as for law_tail. */ \
 	INLINE struct law_reach##suffix law_reach##suffix(enum law t, const struct law_table *table, real r, real q, \
 	                                                  real over_q) \
 	{ \
@@ -53,7 +54,7 @@
 FRIC_REACH_OF_DEFINE(double, )
 FRIC_REACH_OF_DEFINE(long double, _l)
 
-/* beyond: of law_reach where law_has_tail, else zeros */
+/* beyond: from law_reach if law_has_tail, else zeros */
 FRIC_LAW_FUNCTION(struct law_slopes, law_slopes, (enum law t, struct law_point a, struct law_reach beyond),
                   _slopes(a, beyond))
 FRIC_LAW_FUNCTION(struct law_slopes_l, law_slopes_l, (enum law t, struct law_point_l a, struct law_reach_l beyond),

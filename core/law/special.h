@@ -1,8 +1,9 @@
 /**
- * e^-t and the integral of e^-s^2 (erf, but for a factor), since those of libm differ from machine to machine: one text
- * for double and long double (suffix _l), without branches and calls in doubles, so that loops over them vectorise and
- * give the same bits with every instruction set. Within an ulp of a double, in the integral two, from 0 to where they
- * underflow. Coefficients: minimax polynomials, as tests/reference/make_special.py --minimax finds them.
+ * e^-t and the integral of e^-s^2 (erf up to a factor), because those of libm differ from machine to machine. One
+ * implementation for double and long double (suffix _l); in doubles it has no branches or calls, so that loops over it
+ * vectorise and give the same bits with every instruction set. Accurate to an ulp of a double, the integral to two,
+ * from 0 to where they underflow. The coefficients are minimax polynomials from tests/reference/make_special.py
+ * --minimax.
  */
 #ifndef FRIC_SPECIAL_H
 #define FRIC_SPECIAL_H
@@ -13,7 +14,7 @@
 
 #include "core/base/inline.h"
 
-/* left = e^-t and lost = 1 - e^-t, which has all its digits near t = 0. */
+/* left = e^-t; lost = 1 - e^-t, with all its digits near t = 0. */
 struct decayed {
 	double left, lost;
 };
@@ -22,17 +23,18 @@ struct decayed_l {
 	long double left, lost;
 };
 
-/* t = n ln 2 - (high + low): products of n with the first part of ln 2 are exact. */
+/* t = n ln 2 - (high + low): the product of n with the first part of ln 2 is exact. */
 #define FRIC_LN2_HIGH 0x1.62e42fefa38p-1
 #define FRIC_LN2_LOW 0x1.ef35793c7673p-45
 #define FRIC_PER_LN2 0x1.71547652b82fep+0
 
-/* (e^r - 1 - r) / r^2 for |r| <= ln 2 / 2, relative to e^r within 2^-58. Here and below, from the power 0 on. */
+/* (e^r - 1 - r) / r^2 for |r| <= ln 2 / 2, with an error below 2^-58 of e^r. This and the following tables start with
+ * the coefficient of power 0. */
 static const double exp_rest[] = {
 	0x1.000000000000bp-1,  0x1.5555555555561p-3,  0x1.555555555003ap-5,  0x1.111111110d651p-7,  0x1.6c16c185a5260p-10,
 	0x1.a01a01baddc8ap-13, 0x1.a019969912cabp-16, 0x1.71dddfcf990fep-19, 0x1.28b044c8b4fcfp-22, 0x1.af858a248fc93p-26};
 
-/* The integral over x, by u = x^2 <= 1, relative within 2^-57 */
+/* The integral over x, as a function of u = x^2 <= 1, with a relative error below 2^-57. */
 static const double gauss_near[] = {1,
                                     -0x1.5555555555534p-2,
                                     0x1.99999999980f9p-4,
@@ -46,7 +48,8 @@ static const double gauss_near[] = {1,
                                     0x1.a1df4192decfcp-27,
                                     -0x1.7c14d258858adp-31};
 
-/* What the integral from x >= 1 on is to e^-x^2, by s = 1/(x + 3) - 13/72; times e^-x^2 within 2^-57 */
+/* The integral from x >= 1 on, divided by e^-x^2, as a function of s = 1/(x + 3) - 13/72. Multiplied by e^-x^2, its
+ * error is below 2^-57. */
 static const double gauss_far[] = {0x1.797cf85951909p-3, 0x1.f84bc2bbdac2cp+0,  0x1.24416912f3f57p+3,
                                    0x1.0d2367495d78dp+5, 0x1.79e88d2993e9bp+6,  0x1.6beb865d6d7c4p+7,
                                    0x1.352b680032436p+7, -0x1.140faccaa6308p+8, -0x1.c44396836f67ap+9,
@@ -88,8 +91,8 @@ INLINE double special_power(uint64_t n)
 
 /**
  * @param t  >= 0, may be infinite
- * Added to 1.5 * 2^52, a number is rounded to an integer, which is then in the last bits. The power of two comes in two
- * steps: the product with the second rounds once, where the result is subnormal.
+ * Adding 1.5 * 2^52 rounds a number to an integer and leaves that integer in the last bits. The power of two is applied
+ * in two steps: a subnormal result is then rounded only once, by the second product.
  */
 INLINE struct decayed decay(double t)
 {

@@ -11,7 +11,7 @@ double fricp_table_unit(const struct fric_curve *curve)
 	return ldexp(1, exponent > -1074 ? exponent - 1 : -1074);
 }
 
-/* In long double, quotients of any two doubles are in range. */
+/* In long double, the quotient of any two doubles is in range. */
 static long double length_of(const struct fric_curve *curve, long double unit, size_t k)
 {
 	return ((long double)curve->speeds[k + 1] - curve->speeds[k]) / unit;
@@ -22,7 +22,8 @@ static long double rise(const struct fric_curve *curve, size_t k)
 	return (long double)curve->factors[k + 1] - curve->factors[k];
 }
 
-/* Of Fritsch and Butland: the weighted harmonic mean of the secants, 0 at extremes and at both ends. */
+/* Derivative at a point, by Fritsch and Butland: the weighted harmonic mean of the secants; 0 at extrema and at both
+ * ends. */
 static long double slope_at(const struct fric_curve *curve, long double unit, size_t k)
 {
 	if (k == 0 || k + 1 == curve->n)
@@ -62,7 +63,7 @@ static struct table_piece in_doubles(const struct table_piece_l *p)
 	                            (double)p->c,    (double)p->integral,    (double)p->low,   (double)p->high};
 }
 
-/* Factors are factors of forces; of a piece, 1/length is one of a slope. */
+/* Values are factors of forces; 1/length of a piece is a factor of derivatives. */
 static bool ordinary_piece(const struct table_piece_l *p)
 {
 	return ordinary((double)p->value) && p->value < moderate_size && p->over_length < moderate_size;
@@ -88,10 +89,10 @@ void fricp_table_fill(struct law_table *table, const struct fric_curve *curve)
 	}
 }
 
-/* ---- derivatives by the factors ---- */
+/* ---- derivatives with respect to the factors ---- */
 
-/* How slope_at changes with the factors before, at and after a point: with S = (w0 + w1)/(w0/d0 + w1/d1), dS = (w0 (S/d0)^2
- * dd0 + w1 (S/d1)^2 dd1)/(w0 + w1). 0 where the slope is kept at 0. */
+/* Derivatives of slope_at with respect to the factors before, at and after a point: with S = (w0 + w1)/(w0/d0 + w1/d1),
+ * dS = (w0 (S/d0)^2 dd0 + w1 (S/d1)^2 dd1)/(w0 + w1). 0 where the slope is fixed at 0. */
 static void slope_shares(const struct fric_curve *curve, long double unit, size_t k, long double share[3])
 {
 	share[0] = share[1] = share[2] = 0;
@@ -149,7 +150,7 @@ static void pull_slope(const struct fric_curve *curve, long double unit, size_t 
 		factors[k - 1 + i] += share[i] * slope;
 }
 
-/* Backwards, since a piece's area is in the integrals of all later ones. */
+/* Backwards, since the integrals of all later pieces include a piece's area. */
 void fricp_table_cotangent(const struct fric_curve *curve, const struct law_table *table,
                            const struct table_pull *pulls, long double *factors)
 {

@@ -1,7 +1,7 @@
 /**
- * A measured curve, prepared: the monotone piecewise cubic through its points, with slopes by Fritsch and Butland (1984) and
- * the integral up to each point (docs/physics.md 2). Speeds are counted in a power of two near the last of them, the
- * table's unit, so that nothing over- or underflows and scaled speeds give the same bits.
+ * A measured curve after preparation: the monotone piecewise cubic through its points, with slopes by Fritsch and
+ * Butland (1984), and the integral up to each point (docs/physics.md 2). The table's unit is a power of two near the
+ * largest speed; dividing speeds by it prevents over- and underflow, and scaled speeds give the same bits.
  */
 #ifndef FRIC_LAW_TABLE_H
 #define FRIC_LAW_TABLE_H
@@ -11,9 +11,9 @@
 #include "core/fric.h"
 #include "core/law/point.h"
 
-/* From one point to the next: with u = x - from and t = u over_length the factor is value + t (a + t (b + t c)), kept
- * between low and high; integral is that of the curve up to from. From the last point on all but value and integral are 0,
- * as is over_length. */
+/* From one point to the next. With u = x - from and t = u over_length, the factor is value + t (a + t (b + t c)),
+ * clamped to [low, high]; integral is the curve's integral up to `from`. From the last point on, only value and
+ * integral are nonzero. */
 #define FRIC_TABLE_DEFINE(real, suffix) \
 	struct table_piece##suffix { \
 		real from, over_length, value, a, b, c, integral, low, high; \
@@ -45,16 +45,16 @@ FRIC_TABLE_DEFINE(double, )
 FRIC_TABLE_DEFINE(long double, _l)
 
 struct law_table {
-	size_t n;        /* points, as many pieces */
+	size_t n;        /* points; there are as many pieces */
 	double unit;     /* of speed */
-	double shortest; /* piece, in units */
-	bool ordinary;   /* doubles hold all of it */
+	double shortest; /* length of the shortest piece, in units */
+	bool ordinary;   /* everything here fits doubles without loss */
 	double *speeds;  /* [n] in units */
 	struct table_piece *pieces;
 	struct table_piece_l *pieces_l;
 };
 
-/* The piece that x >= 0 is in. */
+/* The piece that contains x >= 0. */
 INLINE size_t table_find(const struct law_table *table, double x)
 {
 	size_t k = 0;
@@ -76,7 +76,7 @@ INLINE struct law_shape table_at(const struct law_table *table, double x)
 	return piece_at(table_piece_at(table, x), x);
 }
 
-/* Speeds may be too close for doubles in units. */
+/* As table_find; neighbouring points may coincide when rounded to doubles. */
 INLINE size_t table_place_l(const struct law_table *table, long double x)
 {
 	size_t k = 0;
@@ -98,41 +98,41 @@ INLINE struct law_shape_l table_at_l(const struct law_table *table, long double 
 	return piece_at_l(table_piece_at_l(table, x), x);
 }
 
-/* The unit of a curve's table. */
 double fricp_table_unit(const struct fric_curve *curve);
 
 /* Piece k of a curve, except its integral. */
 struct table_piece_l fricp_table_piece(const struct fric_curve *curve, long double unit, size_t k);
 
-/* What a piece adds to the integral; the last one adds nothing. */
+/* The contribution of a piece to the integral; the last piece contributes nothing. */
 long double fricp_table_area(const struct table_piece_l *piece);
 
 /* Fills in a table whose arrays have room for the curve's points. */
 void fricp_table_fill(struct law_table *table, const struct fric_curve *curve);
 
-/* ---- derivatives by the factors of a curve ----
+/* ---- derivatives with respect to the factors of a curve ----
  *
- * With A(x) the curve, C(x) its integral and q = eps_v / table.unit, g0 = mu_s (1 + C/q) and G1 = mu_s A where the contact
- * slides. A tangent of the factors has a table of its own, of pieces of the same lengths: table_change looks it up.
- * Cotangents of A and C are collected piece by piece, in any number of arrays that are then added up, and pulled back to
- * the factors once. */
+ * Let A(x) be the curve, C(x) its integral and q = eps_v / table.unit. Where the contact slides, g0 = mu_s (1 + C/q)
+ * and G1 = mu_s A. A tangent of the factors has its own table, with pieces of the same lengths, which table_change
+ * evaluates. Cotangents of A and C are collected piece by piece, in any number of arrays, which are then summed and
+ * pulled back to the factors once. */
 
-/* @param pieces  [table->n] set to the change of the table's pieces along `tangent`, [table->n] of the factors */
+/* @param tangent  [table->n] tangent of the factors
+ * @param pieces   [table->n] set to the tangent of the table's pieces */
 void fricp_table_tangent(const struct fric_curve *curve, const struct law_table *table, const double *tangent,
                          struct table_piece_l *pieces);
 
-/* The change of value (a), slope by x (b) and integral (c) at x >= 0. */
+/* The tangent of value (a), derivative with respect to x (b) and integral (c) at x >= 0. */
 INLINE struct law_shape_l table_change(const struct law_table *table, const struct table_piece_l *pieces, long double x)
 {
 	return piece_at_l(&pieces[table_place_l(table, x)], x);
 }
 
-/* Cotangents of what a piece is made of. */
+/* Cotangents of the coefficients of a piece. */
 struct table_pull {
 	long double value, a, b, c, integral;
 };
 
-/* Adds a cotangent of the value and one of the integral at x. @param pulls [table->n] */
+/* Adds cotangents of value and integral at x. @param pulls [table->n] */
 INLINE void table_collect(const struct law_table *table, long double x, long double value, long double integral,
                           struct table_pull *pulls)
 {

@@ -1,10 +1,10 @@
 /**
- * What the laws that go on changing beyond eps_v follow there: the shape that they are given (point.h), from x = (y -
- * eps_v)/unit >= 0 and q = eps_v/unit. Of a decay, what is left of 1:
+ * Tails of laws: the shape (point.h) beyond eps_v, as a function of x = (y - eps_v)/unit >= 0 and q = eps_v/unit. A
+ * decay falls from 1:
  *
  *     stribeck      e^-x^2     exponential   e^-x     curve   the measured curve (table.h)
  *
- * Slopes and integrals are those by z = y/eps_v: dx = q dz. over_q is 1/q.
+ * Derivatives and integrals are with respect to z = y/eps_v: dx = q dz. over_q is 1/q.
  */
 #ifndef FRIC_LAW_TAIL_H
 #define FRIC_LAW_TAIL_H

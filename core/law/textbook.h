@@ -1,6 +1,6 @@
 /**
- * What laws follow beyond eps_v as it is published, in 113 bits, for gradcheck. Shares nothing with tail.h: plain series,
- * and the curve by its points.
+ * The published formulas of the tails beyond eps_v, in 113 bits, for gradcheck. Independent of tail.h: plain series,
+ * and the curve evaluated from its points.
  */
 #ifndef FRIC_LAW_TEXTBOOK_H
 #define FRIC_LAW_TEXTBOOK_H
@@ -10,11 +10,11 @@
 #include "core/base/quad.h"
 #include "core/law/law.h"
 
-/* Numbers of 113 bits, in three parts. */
+/* Constants of 113 bits, as sums of three doubles. */
 #define FRIC_LN2 ((quad)0x1.62e42fefa39efp-1 + 0x1.abc9e3b39803fp-56 + 0x1.7b57a079a1934p-111)
 #define FRIC_HALF_SQRT_PI ((quad)0x1.c5bf891b4ef6bp-1 - 0x1.618f13eb7ca89p-55 - 0x1.b1f0071b7aae4p-111)
 
-/* e^-t for t >= 0, by the series of e^r, |r| <= ln 2 / 2 */
+/* e^-t for t >= 0, from the series of e^r, |r| <= ln 2 / 2. */
 static inline quad textbook_exp(quad t)
 {
 	if (t > 11000)
@@ -27,7 +27,7 @@ static inline quad textbook_exp(quad t)
 	return sum * ldexpl(1, -n);
 }
 
-/* 1 - e^-t, by its own series where digits would be lost */
+/* 1 - e^-t, from its own series where the difference would lose digits. */
 static inline quad textbook_lost(quad t)
 {
 	quad sum = 1;
@@ -42,7 +42,7 @@ static inline quad textbook_lost(quad t)
 static inline quad textbook_gauss(quad x)
 {
 	quad term = x, sum = x;
-	if (x > 9) /* what is missing is below 1e-36 */
+	if (x > 9) /* the remainder is below 1e-36 */
 		return FRIC_HALF_SQRT_PI;
 	for (int n = 1; term > sum * 0x1p-116L; n++) {
 		term *= 2 * x * x / (2 * n + 1);
@@ -51,7 +51,7 @@ static inline quad textbook_gauss(quad x)
 	return textbook_exp(x * x) * sum;
 }
 
-/* The piece of a curve that a speed beyond eps_v is in. */
+/* The piece of a curve that contains a speed beyond eps_v. */
 static inline size_t textbook_find(const struct fric_curve *curve, quad speed)
 {
 	size_t low = 0, high = curve->n;
@@ -79,7 +79,7 @@ static inline quad textbook_slope(const struct fric_curve *c, size_t k)
 	return (w0 + w1) / (w0 / d0 + w1 / d1);
 }
 
-/* The integral over piece k up to a part t of it: of Hermite's four polynomials. */
+/* The integral of piece k up to its fraction t, from the four Hermite polynomials. */
 static inline quad textbook_area(const struct fric_curve *c, size_t k, quad t)
 {
 	const quad h = (quad)c->speeds[k + 1] - c->speeds[k], t2 = t * t, t3 = t2 * t, t4 = t3 * t;
@@ -88,7 +88,7 @@ static inline quad textbook_area(const struct fric_curve *c, size_t k, quad t)
 	        h * (textbook_slope(c, k) * (t2 / 2 - 2 * t3 / 3 + t4 / 4) + textbook_slope(c, k + 1) * (t4 / 4 - t3 / 3)));
 }
 
-/* areas: [n] what the curve's integral is up to each point */
+/* areas: [n] the curve's integral up to each point */
 static inline void textbook_areas(const struct fric_curve *c, quad *areas)
 {
 	areas[0] = 0;
@@ -105,7 +105,7 @@ static inline quad textbook_curve(const struct fric_curve *c, const quad *areas,
 	return areas[k] + textbook_area(c, k, u / ((quad)c->speeds[k + 1] - c->speeds[k]));
 }
 
-/* Over z from 1 on, q = eps_v / unit; of a curve, the unit is 1. */
+/* The integral of the tail over z from 1 on, q = eps_v / unit; the unit of a curve is 1. */
 static inline quad textbook_tail(enum law t, const struct fric_curve *curve, const quad *areas, quad z, quad q)
 {
 	const quad x = (z - 1) * q;
@@ -117,7 +117,7 @@ static inline quad textbook_tail(enum law t, const struct fric_curve *curve, con
 	       q;
 }
 
-/* The shortest of the pieces that a speed is in or next to; 0 beyond them. */
+/* The length of the shortest piece that contains a speed or is next to it; 0 beyond the last one. */
 static inline quad textbook_shortest(const struct fric_curve *c, quad speed)
 {
 	const size_t k = textbook_find(c, speed), last = k + 2 < c->n ? k + 2 : c->n - 1;
@@ -129,7 +129,7 @@ static inline quad textbook_shortest(const struct fric_curve *c, quad speed)
 	return shortest;
 }
 
-/* How fast a curve's slope changes on piece k, at most; both ends of a piece decide. */
+/* The largest second derivative of a curve on piece k, which is at one of its ends. */
 static inline quad textbook_bend(const struct fric_curve *c, size_t k)
 {
 	if (k + 1 >= c->n)
@@ -140,9 +140,9 @@ static inline quad textbook_bend(const struct fric_curve *c, size_t k)
 	return size_a > size_b ? size_a : size_b;
 }
 
-/* How much G2 eps_v may change within `step` of z, for the difference d of the coefficients or the one coefficient: the
- * slope of stribeck and of a curve at most times the step; and, unless its pieces are told apart, the kink of exponential.
- * Beside that, 1 - z is known to `known` only. */
+/* How much G2 eps_v may change within `step` of z, for the difference d of the coefficients or the only coefficient: at
+ * most the largest derivative of stribeck or a curve times the step, and for exponential its kink, unless its pieces
+ * are evaluated separately. Besides, 1 - z has an error of up to `known`. */
 static inline quad textbook_tail_blur(enum law t, const struct fric_curve *curve, quad d, quad z, quad q, quad step,
                                       quad known)
 {
@@ -162,15 +162,14 @@ static inline quad textbook_tail_blur(enum law t, const struct fric_curve *curve
 	return size * q * q * bend * (low < high || near ? step : known);
 }
 
-/* One contact's law. */
 struct textbook {
 	enum law law;
 	quad mu_s, mu_k;
-	quad decay; /* eps_v over the speed that the law changes over beyond it; of a curve, eps_v */
+	quad decay; /* eps_v over the unit of the tail; for a curve, eps_v */
 	const struct fric_curve *curve;
 	const quad *areas;   /* textbook_areas of the curve */
-	bool slides, broken; /* exactly: where G2 jumps, differences stay on the side that the contact is on */
-	quad subtracted;     /* a constant that would swamp small differences; differences do not depend on it */
+	bool slides, broken; /* decided exactly: where G2 jumps, differences stay on the contact's side */
+	quad subtracted;     /* a constant that would hide small differences; it cancels in them */
 };
 
 static inline struct textbook textbook_of(const struct fric_law *law, const quad *areas, double mu_s, double mu_k,
@@ -180,7 +179,7 @@ static inline struct textbook textbook_of(const struct fric_law *law, const quad
 	return (struct textbook){law_of(law), mu_s, mu_k, (quad)eps_v / unit, &law->curve, areas, false, false, 0};
 }
 
-/* G0 / eps_v - subtracted, by the formula of the piece that the contact is on. */
+/* G0 / eps_v - subtracted, by the formula of the contact's piece. */
 static inline quad textbook_potential(const struct textbook *p, quad z)
 {
 	const quad tail = textbook_tail(p->law, p->curve, p->areas, z, p->decay);
@@ -195,26 +194,27 @@ static inline quad textbook_potential(const struct textbook *p, quad z)
 	return law_textbook(p->law, p->mu_s, p->mu_k, z, tail, p->subtracted);
 }
 
-/* How much G2 eps_v may change within `step` of z, which is known to `known` only. */
+/* How much G2 eps_v may change within `step` of z; z has an error of up to `known`. */
 static inline quad textbook_blur(const struct textbook *p, quad z, quad step, quad known)
 {
 	const quad d = law_has_one_coefficient(p->law) ? p->mu_s : p->mu_s - p->mu_k, q = p->decay, x = (z - 1) * q;
 	if (law_has(p->law, LAW_BREAKS) || (law_has_tail(p->law) && !p->slides))
 		return 0;
-	if (p->law == LAW_EXPONENTIAL) /* only `known` */
+	if (p->law == LAW_EXPONENTIAL) /* the rounding of z only */
 		return p->slides && x < 60 ? (d < 0 ? -d : d) * q * q * known : 0;
 	return law_textbook_blur(p->law, p->mu_s, p->mu_k, z, step) +
 	       textbook_tail_blur(p->law, p->curve, d, z, q, step * (z > 1 ? z : 1), known);
 }
 
-/* Over what z a decay changes. Where nothing is left of it, only steps to where it begins are too long. */
+/* The range of z over which a decay changes. Beyond the decay, steps are limited only by the distance to its start. */
 static inline quad textbook_extent_of_decay(const struct textbook *p, quad z)
 {
 	const bool over = (z - 1) * p->decay > (p->law == LAW_STRIBECK ? 6 : 30);
 	return p->mu_s == p->mu_k ? 0 : over ? (z - 1) * 0x1p+12 : 1 / p->decay;
 }
 
-/* Over what z a law changes that goes on beyond eps_v; 0: not here. @param near  beside a curve's last point it still does */
+/* The range of z over which a tail changes; 0: there is no tail here. @param near  margin beyond a curve's last
+ * point */
 static inline quad textbook_extent(const struct textbook *p, quad z, quad near)
 {
 	const quad x = (z - 1) * p->decay;
@@ -227,7 +227,7 @@ static inline quad textbook_extent(const struct textbook *p, quad z, quad near)
 	return textbook_shortest(p->curve, x > 0 ? x : 0) / p->decay;
 }
 
-/* The largest coefficient that a law has where a contact is. The smooth law has its kinetic one from eps_v on. */
+/* The largest coefficient that a law may use at a contact. From eps_v on the smooth law uses only mu_k. */
 static inline double textbook_largest(const struct fric_law *law, double mu_s, double mu_k, bool slides)
 {
 	double factor = 1;
