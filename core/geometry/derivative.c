@@ -6,17 +6,17 @@
 #include "core/geometry/geometry.h"
 #include "core/motion/stencil.h"
 
-/* The inputs that differences are formed of; from == to: there is none. */
+/* Indices of the two inputs of a difference; from == to: no such difference. */
 struct ends {
 	int from, to;
 };
 
-/* The vectors a, b and r of derivative.inc. */
+/* Endpoints of the vectors a, b and r of derivative.inc. */
 struct sides {
 	struct ends a, b, r;
 };
 
-/* The origin of the other side; for a stencil of one vertex that one. */
+/* The origin of the other side; in a stencil of one vertex, that vertex. */
 static int across_from(enum fric_type type, int origin)
 {
 	for (int k = 0; k < fric_stencil_size(type); k++)
@@ -25,8 +25,8 @@ static int across_from(enum fric_type type, int origin)
 	return origin;
 }
 
-/* Edges lead from the origin of a side to its other members; r, from the side that has the first edge. Two vertices have no
- * edge: a is r. */
+/* Edges lead from the origin of a side to its other members; r starts on the side of the first edge. A pair of vertices
+ * has no edge: a is r. */
 static struct sides sides_of(enum fric_type type)
 {
 	struct ends edges[2] = {{0, 0}, {0, 0}};
@@ -43,7 +43,7 @@ static bool has_plane(enum fric_type type)
 	return type >= FRIC_PLANE_VERTEX;
 }
 
-/* Whether a is the normal. */
+/* Whether the vector a is the normal. */
 static bool has_normal(enum fric_type type)
 {
 	return type == FRIC_VERTEX_VERTEX || has_plane(type);
@@ -57,7 +57,7 @@ static bool has_normal(enum fric_type type)
 #undef root
 #undef NAME
 
-/* A Newton step from the root in long double. */
+/* One Newton step from the root in long double. */
 static quad quad_root(quad x)
 {
 	const quad guess = sqrtl((long double)x);
@@ -69,14 +69,15 @@ static quad quad_root(quad x)
 #define NAME(x) x##_q
 #include "core/geometry/derivative.inc"
 
-/* Beyond these, long double would lose more than doubles have, as errors grow like 2^-64 over the sine: sin^2 of the angle
- * between two edges, or a grain and a normal; that of the angle between an edge and a vertex; (|r| / |edge|)^2. Quad takes
- * twenty times as long. */
+/* Limits of long double: outside them, its errors, which grow like 2^-64 over the sine, exceed those of doubles. Limits
+ * of sin^2 of the angle between two edges, or a grain and a normal; of sin^2 of the angle between an edge and a vertex;
+ * and of (|r| / |edge|)^2. Quad takes twenty times as long. */
 static const long double least_edges = 0x1p-22L, least_vertex = 0x1p-24L, most_reach = 0x1p+22L;
-/* (distance / |r|)^2 that leaves no doubt about the side. */
+/* Above this (distance / |r|)^2 the side is certain. */
 static const long double least_distance = 0x1p-80L;
 
-/* The axis that a basis perpendicular to a normal has: no number here tells what is longer by less than its digits. */
+/* The axis of a basis perpendicular to a normal. Long double may see a difference between equally long axes; this uses
+ * the exact comparison of the forward computation. */
 static int axis_of(const struct geometry_case *c, const struct geometry_inputs *at)
 {
 	double a[3], b[3];
@@ -136,7 +137,8 @@ void fricp_geometry_cotangent(const struct geometry_case *contact, const struct 
 	cotangent_q(contact, &frame, cotangent, turn, out);
 }
 
-/* (x - n (n.x)) / |normal|: symmetric, its own transpose. Crossed twice, n x (x x n), it loses nothing. */
+/* Computes (x - n (n.x)) / |normal|, which is symmetric and so its own transpose. As a double cross product, n x (x x
+ * n), it does not cancel. */
 void fricp_unit_normal_tangent(int dim, const long double normal[3], const long double tangent[3], long double out[3])
 {
 	const struct vec_l a = read_l(dim, normal), x = read_l(dim, tangent);

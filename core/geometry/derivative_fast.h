@@ -1,10 +1,10 @@
 /**
- * Derivatives of closest point, basis and distance in plain doubles, for 3D contacts that are far from degenerate and
- * have their geometry from positions, without grain; branch-free, so that a loop over contacts vectorises. Where `good` is
- * false the plain form (derivative.h) takes over; where it is true, errors stay below about 1e-12 of the largest term.
+ * Derivatives of closest point, basis and distance in plain doubles, for 3D contacts that are far from degenerate, with
+ * geometry derived from positions and without grain. Branch-free, so that a loop over contacts vectorises. Where `good`
+ * is false, use derivative.h instead; where it is true, errors stay below about 1e-12 of the largest term.
  *
- * The formulas are those of derivative.inc, in the contact's own frame n = f x s of the basis (f, s) that it has anyway.
- * A basis changes by three numbers, which are what products with it need:
+ * The formulas are those of derivative.inc, in the contact's own frame n = f x s with its basis (f, s). Three numbers
+ * describe the change of a basis, and products need only these:
  *
  *     df = w s - (f.dn) n      ds = -w f - (s.dn) n
  *     P'^T y = (w y_s - tilt_f y_n, -w y_f - tilt_s y_n)                     y_f = f.y, y_s = s.y, y_n = n.y
@@ -15,28 +15,30 @@
 
 #include "core/geometry/geometry_fast.h"
 
-/* sin^2 of the angle between two edges: less than fast_edges, as closest point and basis are there already. */
+/* Lower limit of sin^2 of the angle between two edges. Smaller than fast_edges, because closest point and basis are
+ * already available here. */
 static const double fast_slopes = 0x1p-16;
 
-/* Tangents of what a contact is computed from, or its cotangents: closest point; w, f.dn, s.dn; distance. */
+/* Tangents or cotangents of a contact's geometry: closest point; w, f.dn, s.dn; distance. */
 struct fast_change {
 	double a, b, turn, tilt_first, tilt_second, distance;
 };
 
-/* Vectors between positions, between their tangents, or between their cotangents: along the edges, and from the first
- * point of one side to that of the other. */
+/* Differences of positions, of their tangents or of their cotangents: along the edges, and from the first point of one
+ * side to the first point of the other. */
 struct fast_edges {
 	struct v3 a, b, r;
 };
 
-/* What a contact's derivatives are made of. p and q: closest point, q with the opposite sign between edges. */
+/* Values that a contact's derivatives are computed from. p and q: closest point; between edges, q has the opposite
+ * sign. */
 struct fast_frame {
 	struct v3 n, f, s;
 	double p, q, height, side; /* signed distance, and its sign */
 	double over_length;        /* 1 / |a| */
 	double over_across, slant; /* 1 / (b.s), and (b.f) / (b.s) */
 	double over_height;
-	double axis; /* between vertices w is axis * f.dn */
+	double axis; /* between vertices: w = axis * f.dn */
 	bool good;
 };
 
@@ -62,7 +64,7 @@ INLINE struct v3 v3_opposite(struct v3 a)
 	return (struct v3){-a.x, -a.y, -a.z};
 }
 
-/* Squares of lengths that have kept all their digits. */
+/* Whether a squared length has kept all its digits. */
 INLINE int fast_square(double x)
 {
 	return (x > 0x1p-900) & (x < 0x1p+900);
@@ -99,7 +101,7 @@ INLINE struct fast_edges fast_vertex_vertex_cotangent(const struct fast_frame *g
 	return (struct fast_edges){.a = v3_of(first, g->f, second, g->s, d.distance, g->n)};
 }
 
-/* From the cotangents of edges to those of positions. */
+/* Cotangents of positions from cotangents of edges. */
 INLINE void fast_vertex_vertex_positions(struct fast_edges d, struct v3 *p0, struct v3 *p1)
 {
 	*p0 = v3_opposite(d.a);

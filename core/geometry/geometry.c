@@ -1,18 +1,18 @@
-/* Cross products, not normal equations: see docs/physics.md 4. Contacts far from degenerate go through geometry_fast.h,
- * all others through this file. Products are double-double here, so that closest points, distances and bases of nearly
- * parallel edges are as good as the coordinates; every vector is first scaled by a power of two, so that lengths from
- * 2^-300 to 2^300 give the same bits. */
+/* Uses cross products instead of normal equations: see docs/physics.md 4. Contacts far from degenerate go through
+ * geometry_fast.h, all others through this file. Products are double-double here, so that closest points, distances and
+ * bases of nearly parallel edges are as accurate as the coordinates. Every vector is first scaled by a power of two, so
+ * that lengths from 2^-300 to 2^300 give the same bits. */
 #include "core/geometry/geometry.h"
 
 #include "core/base/dd.h"
 #include "core/base/quad.h"
 #include "core/geometry/geometry_fast.h"
 
-/* When a length counts as zero, relative to the coordinates, and a cross product, relative to its factors. */
+/* Thresholds for zero: of a length, relative to the coordinates, and of a cross product, relative to its factors. */
 static const double zero_length = 1e-15, zero_cross = 1e-12;
 
-/* An exact difference of two points times 2^-exponent, its largest component in [1, 2); exponent 0 and zeros if
- * null. */
+/* An exact difference of two points times 2^-exponent, its largest component in [1, 2). The zero vector has exponent
+ * 0. */
 struct vec {
 	struct dd x[3];
 	int exponent;
@@ -78,7 +78,7 @@ static struct vec cross(const struct vec *a, const struct vec *b)
 	return c;
 }
 
-/* Column `column` of the [3, 2] basis := a normalised. */
+/* Sets a column of the [3, 2] basis to a normalised. */
 static void set_column(double basis[6], int column, const double a[3])
 {
 	double largest = fmax(fabs(a[0]), fmax(fabs(a[1]), fabs(a[2])));
@@ -123,13 +123,14 @@ static bool longer(struct dd a, struct dd b) /* |a| > |b|, exactly */
 	return a.hi != b.hi ? a.hi > b.hi : a.lo > b.lo;
 }
 
-/* Which of x^ x n and y^ x n is longer; of two that are equally long, the latter. */
+/* The axis whose cross product with n is longer, x (0) or y (1); y if they are equally long. */
 static int axis_across(const struct vec *n)
 {
 	return longer(n->x[1], n->x[0]) ? 0 : 1;
 }
 
-/* The basis perpendicular to n: [c, n x c] with the longer c of x^ x n and y^ x n; in 2D the perpendicular of n. */
+/* The basis perpendicular to n: in 3D [c, n x c] with c the longer of x^ x n and y^ x n; in 2D the perpendicular of
+ * n. */
 static void basis_across(int dim, const struct vec *n, double basis[6])
 {
 	double normal[3], c[3], second[3];
@@ -151,7 +152,7 @@ static double unscaled(double x, int exponent)
 	return scalbn(x, exponent);
 }
 
-/* |r . n| / |n|: the distance of two parallel planes perpendicular to n. */
+/* |r . n| / |n|: the distance between two parallel planes perpendicular to n. */
 static double distance_along(const struct vec *r, const struct vec *n)
 {
 	return unscaled(fabs(dot(r, n).hi) / length(n), r->exponent);
@@ -162,8 +163,8 @@ static quad quad_of(struct dd x)
 	return (quad)x.hi + x.lo;
 }
 
-/* The same for n = a x b, from what the closest points leave of r: r - s a - t b. r itself is so much longer than the
- * distance of edges that nearly touch that the digits of r . n cancel. */
+/* As distance_along for n = a x b, but from r - s a - t b, the difference of the closest points. For edges that nearly
+ * touch, r is so much longer than the distance that r . n would cancel. */
 static double distance_across(const struct vec *r, const struct vec *a, double s, const struct vec *b, double t,
                               const struct vec *n)
 {
@@ -206,7 +207,7 @@ static enum fric_code edge_vertex(int dim, const double *const p[], struct fric_
 	if (dim == 3 && (r.is_zero || n.is_zero))
 		return FRIC_E_VERTEX_ON_EDGE;
 	g->closest_point[0] = unscaled(dd_quotient(dot(&r, &e), dot(&e, &e)), r.exponent - e.exponent);
-	const double area = dim == 2 ? fabs(n.x[2].hi) : length(&n); /* no square: it may be tiny in 2D */
+	const double area = dim == 2 ? fabs(n.x[2].hi) : length(&n); /* not squared: it may be tiny in 2D */
 	g->distance = unscaled(area / length(&e), n.exponent - e.exponent);
 	double first[3], second[3];
 	rounded(&e, first);
@@ -340,7 +341,7 @@ enum fric_code fricp_plane_distance(int dim, const double *normal, const double 
 	return r.finite && isfinite(*distance) ? FRIC_OK : FRIC_E_NOT_FINITE;
 }
 
-/* (n x grain) x n is the grain's part across n. */
+/* (n x grain) x n is the component of the grain perpendicular to n. */
 static enum fric_code basis_along(const struct vec *n, const double grain[3], double basis[6])
 {
 	const struct vec g = given_vector(3, grain), across = cross(n, &g), along = cross(&across, n);
@@ -360,7 +361,7 @@ enum fric_code fricp_grain_basis(const double normal[3], const double grain[3], 
 	return basis_along(&n, grain, tangent_basis);
 }
 
-/* From the edge to the vertex, or across both edges. */
+/* The normal: from the edge to the vertex, or perpendicular to both edges. */
 static struct vec stencil_normal(enum fric_type type, const double *const p[])
 {
 	if (type == FRIC_VERTEX_VERTEX)

@@ -14,48 +14,49 @@ struct fric_geometry {
 
 /**
  * Geometry of a stencil of vertices.
- * @param type  any but FRIC_PLANE_VERTEX
+ * @param type  any type at vertices except FRIC_PLANE_VERTEX
  * @param p     positions of the stencil's vertices, each [dim]
- * @param precise  the distance is for a barrier, which magnifies its error: right to a few ulp, not just to 1e-12
- * @return FRIC_OK, FRIC_E_NOT_FINITE (coordinates too far apart for a double), or the way the contact is degenerate
+ * @param precise  compute the distance for a barrier, which amplifies its error: to a few ulp instead of 1e-12
+ * @return FRIC_OK, FRIC_E_NOT_FINITE (coordinates too far apart for a double), or the kind of degeneracy
  */
 enum fric_code fricp_stencil_geometry(enum fric_type type, int dim, const double *const p[FRIC_MAX_STENCIL],
                                       bool precise, struct fric_geometry *geometry);
 
 /**
- * How far off each coordinate of a closest point may be because positions, and results computed from them, are rounded to
- * doubles: a first-order bound for the worst case (docs/physics.md 3). Positions are rounded at the size of the stencil's
+ * The possible error of each coordinate of a closest point, because positions and derived results are rounded to
+ * doubles: a first-order worst-case bound (docs/physics.md 3). The rounding of a position is that of the stencil's
  * largest coordinate along the same axis.
  * @param type         one with a closest point, not degenerate
  * @param uncertainty  overwritten; 0 for coordinates that the type lacks
  */
 void fricp_derived_uncertainty(enum fric_type type, int dim, const double *const p[FRIC_MAX_STENCIL],
                                const double closest_point[2], double uncertainty[2]);
-/* The same for a closest point that the caller gives. */
+/* The same for a closest point from the caller. */
 double fricp_given_uncertainty(double coordinate);
 
 /* Tangent basis of a plane. @param normal [dim], finite, not zero, of any length. */
 void fricp_plane_basis(int dim, const double *normal, double tangent_basis[6]);
 
-/* The axis that a basis perpendicular to a normal begins from in 3D, 0 for x or 1 for y: of a plane, and of two vertices. */
+/* The axis that generates a basis perpendicular to a normal in 3D, 0 for x or 1 for y; for a plane and for two
+ * vertices. */
 int fricp_plane_axis(const double normal[3]);
 int fricp_vertices_axis(const double first[3], const double second[3]);
 
 /**
- * Tangent basis in 3D whose first direction is the grain's projection onto the tangent plane, the second n x first.
+ * Tangent basis in 3D: the first direction is the grain's projection onto the tangent plane, the second n x first.
  * @param normal  finite, not zero, of any length
- * @param grain   the same
- * @return FRIC_OK, or FRIC_E_GRAIN_ALONG_NORMAL: |grain x normal| <= 1e-12 |grain| |normal|
+ * @param grain   likewise
+ * @return FRIC_OK, or FRIC_E_GRAIN_ALONG_NORMAL if |grain x normal| <= 1e-12 |grain| |normal|
  */
 enum fric_code fricp_grain_basis(const double normal[3], const double grain[3], double tangent_basis[6]);
-/* The same for a stencil that is not degenerate, with its normal as the table in docs/physics.md 1 has it. */
+/* The same for a stencil that is not degenerate, with its normal from the table in docs/physics.md 1. */
 enum fric_code fricp_stencil_grain(enum fric_type type, const double *const p[FRIC_MAX_STENCIL], const double grain[3],
                                    double tangent_basis[6]);
 
-/* normal / |normal|. @param normal [dim], as above */
+/* normal / |normal|. @param normal [dim], finite, not zero */
 void fricp_unit_normal(int dim, const double *normal, double unit[3]);
 
-/* Distance of p from the plane through `origin`. FRIC_OK or FRIC_E_NOT_FINITE. */
+/* Distance of p from the plane through `origin`. @return FRIC_OK or FRIC_E_NOT_FINITE */
 enum fric_code fricp_plane_distance(int dim, const double *normal, const double *origin, const double *p,
                                     double *distance);
 

@@ -1,8 +1,8 @@
 /**
- * Closest point, tangent basis and distance in plain doubles, for 3D contacts that are far from degenerate. The caller
- * falls back on double-double arithmetic (geometry.c) where `good` is false: nearly parallel edges, slivers, closeness
- * that cancels, coordinates far from the origin. Where it is true, errors stay below about 1e-13 of the contact's size.
- * Branch-free, so that a loop over contacts vectorises.
+ * Closest point, tangent basis and distance in plain doubles, for 3D contacts that are far from degenerate. Where
+ * `good` is false, the caller falls back on double-double arithmetic (geometry.c): nearly parallel edges, slivers,
+ * distances that cancel, coordinates far from the origin. Where it is true, errors stay below about 1e-13 of the
+ * contact's size. Branch-free, so that a loop over contacts vectorises.
  */
 #ifndef FRIC_GEOMETRY_FAST_H
 #define FRIC_GEOMETRY_FAST_H
@@ -27,12 +27,13 @@ struct fast_geometry {
 	bool good;
 };
 
-/* The smallest values that plain doubles can handle: sin^2 of the angle between edges, of the angle between edge and
- * vertex, and (distance / reach)^2. */
+/* Lower limits for plain doubles: sin^2 of the angle between edges, sin^2 of the angle between edge and vertex, and
+ * (distance / reach)^2. */
 static const double fast_edges = 0x1p-10, fast_vertex = 0x1p-20, fast_distance = 0x1p-24;
-/* (length / largest coordinate)^2 of an edge that is certainly longer than zero (1e-15 of the coordinate). */
+/* An edge with at least this (length / largest coordinate)^2 is certainly longer than zero (1e-15 of the
+ * coordinate). */
 static const double fast_length = 0x1p-90;
-/* (r . n)^2 over the squares of all three lengths that leaves a product in double-double the digits of a double. */
+/* Above this (r . n)^2 over the squares of all three lengths, a double-double product is accurate to a double. */
 static const double fast_precise = 0x1p-96;
 
 INLINE struct v3 v3_minus(struct v3 a, struct v3 b)
@@ -75,7 +76,7 @@ INLINE double inverse_power(double x)
 	return x;
 }
 
-/* Within these limits nothing here over- or underflows after scaling. Conditions are ints and combined without
+/* Within these limits nothing here over- or underflows after scaling. Conditions are ints, combined with & to avoid
  * branches. */
 INLINE int fast_scale(double largest)
 {
@@ -95,7 +96,7 @@ INLINE struct v3 normalised(struct v3 a)
 INLINE struct fast_geometry fast_vertex_vertex(struct v3 p0, struct v3 p1, bool precise)
 {
 	struct fast_geometry g = {0};
-	(void)precise; /* it is precise already */
+	(void)precise; /* the distance of two vertices is precise anyway */
 	struct v3 n = v3_minus(p1, p0);
 	const double largest = v3_largest(n), scale = inverse_power(largest);
 	const double coordinate = scale * larger(v3_largest(p0), v3_largest(p1));
@@ -137,7 +138,7 @@ INLINE struct v3 dd3_rounded(struct dd3 a)
 	return (struct v3){a.x.hi, a.y.hi, a.z.hi};
 }
 
-/* `precise`: the distance is computed in double-double, as a barrier magnifies its error. */
+/* precise: compute the distance in double-double, since a barrier amplifies its error. */
 INLINE struct fast_geometry fast_edge_vertex(struct v3 p, struct v3 e0, struct v3 e1, bool precise)
 {
 	struct fast_geometry g = {0};
@@ -158,7 +159,7 @@ INLINE struct fast_geometry fast_edge_vertex(struct v3 p, struct v3 e0, struct v
 	return g;
 }
 
-/* What edge_edge and face_vertex have in common: an edge a0 a1, another edge b0 b1, and r from a0 to p. */
+/* Common part of edge_edge and face_vertex: an edge a0 a1, another edge b0 b1, and r from a0 to p. */
 INLINE struct fast_geometry fast_plane(struct v3 a0, struct v3 a1, struct v3 b0, struct v3 b1, struct v3 p, bool edges,
                                        bool precise)
 {

@@ -4,7 +4,7 @@
 #include "core/geometry/derivative.h"
 #include "core/geometry/geometry.h"
 
-/* The sum of eight roundings. */
+/* Relative error of eight roundings. */
 static const long double uncertain = 0x1p-50L;
 
 double fricp_given_uncertainty(double coordinate)
@@ -12,7 +12,7 @@ double fricp_given_uncertainty(double coordinate)
 	return (double)(uncertain * (1 + fabsl(coordinate)));
 }
 
-/* By how much a number moves, over the relative size of a rounding, if every coordinate of every vertex is rounded.
+/* The change of a number, over the relative size of a rounding, if every coordinate of every vertex is rounded.
  * @param slopes  derivatives of the number with respect to the positions */
 static long double moved_by(enum fric_type type, int dim, const double *const p[], const struct geometry_inputs *slopes)
 {
