@@ -8,7 +8,7 @@
 #include "core/contacts/span.h"
 #include "core/law/law.h"
 
-/* Cuts arrays from memory that begins at base; with base NULL it only adds up their sizes. */
+/* Carves arrays out of a block that begins at base. base NULL: only adds up their sizes. */
 struct carver {
 	char *base;
 	size_t bytes;
@@ -37,7 +37,7 @@ static bool any_group(const struct fric_batch *batch, size_t field)
 
 #define ANY_GROUP(batch, field) any_group(batch, offsetof(struct fric_group, field))
 
-/* Whether a field has one value for all contacts, and which. Groups without the field have `otherwise`. */
+/* Whether a field has one value for all contacts, and which value. It is `otherwise` in groups without the field. */
 static bool uniform_value(const struct fric_batch *batch, size_t field, size_t m, const double *otherwise,
                           double *value)
 {
@@ -57,7 +57,7 @@ static bool uniform_value(const struct fric_batch *batch, size_t field, size_t m
 	return true;
 }
 
-/* A column of n values, or of one value if all are known to be equal to it. */
+/* A column of n values, or of a single one if all are known to equal `value`. */
 static struct column carve_column(struct carver *carver, size_t n, bool uniform, double value)
 {
 	struct column column = {carve(carver, uniform ? FRIC_SPAN : n, sizeof(double)), uniform ? 0 : 1};
@@ -86,7 +86,7 @@ static void carve_coefficients(struct fric_contacts *c, const struct fric_batch 
 	}
 }
 
-/* What is added to slips and to forces, if there is any. */
+/* Surface velocities and anchors, if any contact has them. */
 static void carve_offsets(struct fric_contacts *c, const struct fric_batch *batch, struct carver *carver)
 {
 	static const double zero = 0;
@@ -100,7 +100,7 @@ static void carve_offsets(struct fric_contacts *c, const struct fric_batch *batc
 		c->viscous = carve_field(carver, batch, c->n, offsetof(struct fric_group, viscous), 0, &law->viscous);
 }
 
-/* The points of a curve are the contacts' own from here on. */
+/* Copies the points of a curve: they must outlive the batch. */
 static void carve_curve(struct fric_contacts *c, const struct fric_curve *curve, struct carver *carver)
 {
 	struct law_table *table = &c->table;
@@ -134,7 +134,7 @@ static void carve_three(struct carver *carver, size_t n, double *three[3])
 		three[d] = carve(carver, n, sizeof(double));
 }
 
-/* What contacts of bodies have besides. */
+/* Additional fields of contacts of bodies. */
 static void carve_bodies(struct fric_contacts *c, const struct fric_batch *batch, struct carver *carver)
 {
 	static const double zero = 0;
@@ -163,7 +163,7 @@ static void carve_arrays(struct fric_contacts *c, const struct fric_batch *batch
 		                     ? carve_field(carver, batch, n, offsetof(struct fric_group, mu_aniso), m, &one)
 		                     : carve_column(carver, n, true, 1);
 	carve_law(c, batch, carver);
-	/* A skipped contact must be able to have no force. */
+	/* A skipped contact must be able to have force 0. */
 	double force = 0;
 	const bool uniform = !batch->skip_degenerate &&
 	                     uniform_value(batch, offsetof(struct fric_group, normal_force), 0, NULL, &force);

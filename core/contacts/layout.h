@@ -1,5 +1,5 @@
 /**
- * Allocates lagged contacts: all their arrays lie in one piece of memory.
+ * Allocates lagged contacts: all their arrays lie in one block.
  */
 #ifndef FRIC_LAYOUT_H
 #define FRIC_LAYOUT_H
@@ -7,9 +7,8 @@
 #include "core/contacts/contacts.h"
 
 /**
- * Contacts with room for a batch: one whose contacts are all of vertices, without bodies, or one whose contacts are all
- * of bodies, which are then its vertices, too. Fields that have one value for all contacts are filled in; fric_prepare fills in the
- * rest.
+ * Contacts with room for a batch: one without bodies, or one with contacts of bodies only, where bodies take the place
+ * of vertices. Fields that have one value for all contacts are filled in; fric_prepare fills in the rest.
  * @return to be freed with fric_contacts_free; NULL when out of memory
  */
 struct fric_contacts *fricp_contacts_create(const struct fric_memory *memory, const struct fric_batch *batch);

@@ -19,13 +19,14 @@ static struct sizes column_sizes(struct column column, size_t begin, size_t end)
 	return (struct sizes){lowest, highest};
 }
 
-/* The other factors of a force. Together with the ranges of forces and coefficients, products stay below 2^820. */
+/* Factors of a force other than force and coefficient. Within this limit, products with ordinary forces and
+ * coefficients stay below 2^820. */
 static bool moderate(struct column column, size_t begin, size_t end)
 {
 	return column_sizes(column, begin, end).highest < moderate_size;
 }
 
-/* Drags beside eps_v, the number that stands for a law's coefficient. */
+/* Drags relative to eps_v, where they take the place of a coefficient. */
 static bool ordinary_drags(const struct fric_contacts *c, size_t begin, size_t end)
 {
 	bool all = true;
@@ -34,7 +35,7 @@ static bool ordinary_drags(const struct fric_contacts *c, size_t begin, size_t e
 	return all;
 }
 
-/* Bases that are derived have columns of length 1. */
+/* Derived bases have columns of length 1 and need no check. */
 static bool unit_bases(const struct fric_contacts *c, size_t begin, size_t end)
 {
 	bool all = true;
@@ -56,7 +57,7 @@ static bool ordinary_decays(const struct fric_contacts *c, size_t begin, size_t 
 	return all;
 }
 
-/* Decided by bounds over all contacts. If they fail, the scalar form looks at each contact. */
+/* Bounds over all contacts decide. If they fail, the scalar form checks each contact. */
 bool fricp_contacts_ordinary(const struct fric_contacts *c, size_t begin, size_t end)
 {
 	const struct sizes weight = column_sizes(c->weight, begin, end), force = column_sizes(c->normal_force, begin, end),

@@ -1,5 +1,5 @@
 /**
- * Which contacts plain doubles are good enough for: all their results keep their digits, at any velocities.
+ * Contacts for which plain doubles are accurate enough: all their results keep their digits at any velocities.
  */
 #ifndef FRIC_ORDINARY_H
 #define FRIC_ORDINARY_H
@@ -17,8 +17,8 @@ bool fricp_contacts_ordinary(const struct fric_contacts *contacts, size_t begin,
  * coefficients overflows. */
 bool fricp_coefficients_ordinary(const struct coefficients *coefficients, size_t begin, size_t end);
 
-/* q, what eps_v is to the speed that a law changes over beyond it: up to a size that leaves (y - eps_v)/eps_v enough digits
- * to be multiplied by. */
+/* q: eps_v over the speed scale of the law's tail. Up to some size, (y - eps_v)/eps_v has enough digits left to be
+ * multiplied by q. */
 static inline bool ordinary_decay(const struct law_table *table, double q)
 {
 	const double steepness = table->n ? q / table->shortest : q;
