@@ -1,8 +1,8 @@
 /**
- * One contact at given velocities: its slip u, the law at |u|, its force and inner matrix. This is the plain scalar
- * form, which the kernels are tested against. Everything is computed from u * (1/eps_v), so that velocities and eps_v
- * scaled by the same power of two give the same bits. A slip has dim - 1 components at vertices, and up to MOST_SLIP
- * where bodies also spin and roll; the law does not know the difference.
+ * One contact at given velocities: its slip u, the law at |u|, its force and inner matrix. This is the scalar form,
+ * which the kernels are tested against. Everything is computed from u * (1/eps_v), so that scaling velocities and eps_v
+ * by the same power of two gives the same bits. A slip has dim - 1 components at vertices, and up to MOST_SLIP where
+ * bodies also spin and roll; the law treats all components alike.
  */
 #ifndef FRIC_SLIP_H
 #define FRIC_SLIP_H
@@ -18,30 +18,30 @@
 enum { MOST_SLIP = 5 };
 
 struct slip {
-	int n;                    /* components; those beyond are 0, as is the second of one */
+	int n;                    /* number of components; the others are 0, as is the second if n is 1 */
 	double u[MOST_SLIP];      /* P^T (Gamma v - surface_velocity + anchor), before mu_aniso scaling */
 	double scaled[MOST_SLIP]; /* diag(mu_aniso) u: the law's argument */
-	double bare[MOST_SLIP];   /* the same without the anchor: the drag's argument, if there is a drag */
+	double bare[MOST_SLIP];   /* `scaled` without the anchor: the drag's argument, if there is a drag */
 	double eps_v;
 	double s; /* weight * normal force */
 	double mu_s, mu_k;
-	double decay; /* eps_v over the speed that the law changes over beyond it, if it does */
-	/* Derived from these: */
+	double decay; /* eps_v over the unit of the law's tail, if it has one */
+	/* Derived from the above: */
 	bool slides;
 	double z, r; /* |scaled| / eps_v and 1 - z; z may be inf */
 	double inverse_z, inverse_eps_v;
 	double unit[MOST_SLIP];  /* direction of scaled; (1, 0, ..) at rest */
 	double ratio[MOST_SLIP]; /* scaled / eps_v */
 	bool extreme;            /* the doubles above have over- or underflowed: the law is evaluated in long double */
-	/* Of the drag, if there is one: */
+	/* Derived for the drag, if there is one: */
 	double drag;                  /* s * viscous * eps_v */
 	double bare_ratio[MOST_SLIP]; /* bare / eps_v */
 	double bare_squared;          /* |bare_ratio|^2 */
 	bool extreme_drag;            /* as `extreme` */
 };
 
-/* Loops over the components of a slip of n, at least two, which are looked at in 2D as well; and over those that only
- * bodies have. Unrolled: where n is known to be less, nothing is left of these. */
+/* Loop over the components of a slip of n >= 2 components (in 2D the second is 0), and loop over the additional ones of
+ * bodies. Unrolled: where n is a smaller constant, no code remains for the others. */
 #define EACH_COMPONENT(t, n) \
 	UNROLL \
 	for (int t = 0; t < MOST_SLIP; t++) \
@@ -51,7 +51,7 @@ struct slip {
 	for (int t = 2; t < MOST_SLIP; t++) \
 		if (t < (n))
 
-/* What nothing else may set: without a drag these are 0. */
+/* Sets members that may otherwise stay unset: without a drag these are 0. */
 INLINE void slip_begin(int n, struct slip *slip)
 {
 	slip->n = n;
@@ -61,9 +61,9 @@ INLINE void slip_begin(int n, struct slip *slip)
 	slip->bare[t] = slip->bare_ratio[t] = 0;
 }
 
-/* The operations here and below, and their order, are those of kernels.inc, so that both give the same bits. */
+/* The operations here and below, and their order, are those of kernels.inc, so that results are bitwise equal. */
 
-/* u = P^T relative, and diag(mu_aniso) u; a skipped contact does not slip at any velocities, even if a difference
+/* u = P^T relative, and diag(mu_aniso) u. The slip of a skipped contact is 0 at any velocities, even if a difference
  * overflows. */
 INLINE void project_slip(const struct fric_contacts *c, size_t i, const double relative[3], double u[2],
                          double scaled[2])
@@ -81,22 +81,19 @@ INLINE void project_slip(const struct fric_contacts *c, size_t i, const double r
 	}
 }
 
-/* relative -= surface_velocity */
 INLINE void leave_surface(const struct fric_contacts *c, size_t i, double relative[3])
 {
 	for (int d = 0; d < c->dim && c->surface_velocity[0].data; d++)
 		relative[d] -= *column_at(c->surface_velocity[d], i);
 }
 
-/* relative += anchor */
 INLINE void pull_anchor(const struct fric_contacts *c, size_t i, double relative[3])
 {
 	for (int d = 0; d < c->dim && c->anchor[0].data; d++)
 		relative[d] += *column_at(c->anchor[d], i);
 }
 
-/* The slip in the tangent plane of contact i, where its sides move at `relative` to each other before anything is
- * added. */
+/* The slip in the tangent plane of contact i, from the relative velocity without surface velocity and anchor. */
 INLINE void slip_sliding(const struct fric_contacts *c, size_t i, double relative[3], struct slip *slip)
 {
 	double bare[2];
@@ -116,7 +113,7 @@ INLINE void slip_velocity(const struct fric_contacts *c, enum fric_type type, si
 	slip_sliding(c, i, relative, slip);
 }
 
-/* How a slip changes with velocities, d of them: what is added to a slip does not. */
+/* The change of a slip along a change d of the velocities; surface velocity and anchor are constant. */
 INLINE void slip_change(const struct fric_contacts *c, enum fric_type type, size_t i, const double *d,
                         struct slip *slip)
 {
@@ -145,7 +142,7 @@ INLINE long double slip_speed(const struct slip *slip)
 	return sqrtl(squared);
 }
 
-/* Whether |scaled| >= times eps_v. It must not depend on a rounded root or ratio; in quad, squares are exact. */
+/* Whether |scaled| >= times eps_v, exactly: rounded roots or ratios must not decide, and squares are exact in quad. */
 INLINE bool reaches(const struct slip *slip, int times)
 {
 	const quad e = times * (quad)slip->eps_v;
@@ -160,13 +157,13 @@ INLINE bool reaches_eps_v(const struct slip *slip)
 	return reaches(slip, 1);
 }
 
-/* Whether |scaled| >= LAW_REACH eps_v, after z is known. */
+/* Whether |scaled| >= LAW_REACH eps_v. Set z before. */
 INLINE bool breaks_bonds(const struct slip *slip)
 {
 	return tells_breaking(slip->z) ? slip->z > LAW_REACH : reaches(slip, LAW_REACH);
 }
 
-/* |scaled|, its ratio to eps_v and its direction for any finite numbers; long double cannot overflow here. */
+/* |scaled|, its ratio to eps_v and its direction, for any finite numbers; long double cannot overflow here. */
 INLINE void extreme_ratio(struct slip *slip)
 {
 	const long double norm = slip_speed(slip), e = slip->eps_v;
@@ -201,7 +198,7 @@ INLINE void ordinary_ratio(struct slip *slip, const double w[MOST_SLIP])
 	}
 }
 
-/* What a contact's slip is judged by. */
+/* Sets the lagged values that a slip is compared with. */
 INLINE void slip_lagged(const struct fric_contacts *c, const struct coefficients *mu, size_t i, struct slip *slip)
 {
 	slip->eps_v = *column_at(c->eps_v, i);
@@ -221,7 +218,7 @@ INLINE bool has_ordinary_law(const struct fric_contacts *c, size_t i, const stru
 	       (!c->unit.data || ordinary_decay(&c->table, slip->decay));
 }
 
-/* What the drag is computed from. rests: there is no slip without the anchor */
+/* Sets the values derived for the drag. rests: the slip without the anchor is 0 */
 INLINE void drag_judge(const struct fric_contacts *c, size_t i, bool rests, struct slip *slip)
 {
 	const double *w = slip->bare_ratio;
@@ -232,7 +229,7 @@ INLINE void drag_judge(const struct fric_contacts *c, size_t i, bool rests, stru
 	slip->extreme_drag = slip->extreme || !whole_drag(slip->drag, slip->bare_squared, rests);
 }
 
-/* The same from velocities. */
+/* As drag_judge, from velocities. */
 INLINE void drag_of(const struct fric_contacts *c, size_t i, struct slip *slip)
 {
 	bool rests = true;
@@ -246,7 +243,8 @@ INLINE void drag_of(const struct fric_contacts *c, size_t i, struct slip *slip)
 	drag_judge(c, i, rests, slip);
 }
 
-/* Whether a slip of n components, at least two, scaled by mu_aniso, is as good as the doubles w, its ratio to eps_v. */
+/* Whether w, the ratio of a slip to eps_v, loses nothing to over- or underflow. scaled: the slip of n >= 2 components,
+ * after mu_aniso scaling */
 INLINE bool ordinary_slip(int n, const double *scaled, const double *w)
 {
 	double sum = fabs(w[0]) + fabs(w[1]);
@@ -259,7 +257,7 @@ INLINE bool ordinary_slip(int n, const double *scaled, const double *w)
 	return ordinary(sum) && !(sum == 0 && moves);
 }
 
-/* What follows from a slip's velocities. */
+/* Sets everything that is derived from a slip's velocities. */
 INLINE void slip_judge(const struct fric_contacts *c, const struct coefficients *mu, size_t i, struct slip *slip)
 {
 	const int n = slip->n;
@@ -289,7 +287,7 @@ struct slip_line {
 	bool finite;
 };
 
-/* From the slip at velocities v and that of the direction alone. */
+/* From the slips at velocities v and along the direction. */
 INLINE struct slip_line slip_line_through(const struct slip *start, const struct slip *change)
 {
 	struct slip_line line = {.n = start->n, .finite = slip_finite(start) && slip_finite(change)};
@@ -311,8 +309,8 @@ INLINE void slip_line_of(const struct fric_contacts *c, enum fric_type type, siz
 	*line = slip_line_through(&start, &change);
 }
 
-/* What the drag is computed from at t; `whole`: what the direction adds is as good as the doubles `along`. Rest is as in
- * slip_on_line. @return whether the slip is finite */
+/* Sets the values derived for the drag at t. whole: `along`, the direction's contribution, lost nothing to over- or
+ * underflow. Rest is decided as in slip_on_line. @return whether the slip is finite */
 INLINE bool drag_on_line(const struct fric_contacts *c, size_t i, const struct slip_line *line, double t, bool whole,
                          const double along[MOST_SLIP], struct slip *slip)
 {
@@ -338,8 +336,9 @@ INLINE bool drag_on_line(const struct fric_contacts *c, size_t i, const struct s
 	return finite;
 }
 
-/* The slip at t, and `along`, what the direction adds to its ratio to eps_v. Where start and t change cancel to the last
- * bit, what more digits would leave is their rounding, and the contact is at rest.
+/* The slip at t. Where start and t * change cancel to the last bit, more digits would only expose their rounding, so
+ * the contact counts as at rest.
+ * @param along  set to the direction's contribution to the slip over eps_v
  * @return whether the slip is finite */
 static inline bool slip_on_line(const struct fric_contacts *c, const struct coefficients *mu, size_t i,
                                 const struct slip_line *line, double t, struct slip *slip, double along[MOST_SLIP])
@@ -371,13 +370,13 @@ static inline bool slip_on_line(const struct fric_contacts *c, const struct coef
 	return finite && (!c->viscous.data || drag_on_line(c, i, line, t, whole_change, along, slip));
 }
 
-/* weight * normal force, even where the product does not fit a double. */
+/* weight * normal force, even if the product does not fit a double. */
 INLINE long double long_force(const struct fric_contacts *c, size_t i)
 {
 	return (long double)*column_at(c->weight, i) * *column_at(c->normal_force, i);
 }
 
-/* Where the law is asked. */
+/* The law's argument at a slip. */
 INLINE struct law_point slip_point(const struct fric_contacts *c, const struct slip *p)
 {
 	const enum law t = law_of(&c->law);
@@ -407,7 +406,7 @@ INLINE double slip_potential(const struct fric_contacts *c, size_t i, const stru
 	return (p->s * law_g0(t, slip_point(c, p))) * p->eps_v;
 }
 
-/* s G1(y)/y * scaled: the force in the tangent plane before mu_aniso maps it back; rounded to double unless extreme. */
+/* s G1(y)/y * scaled: the force in the tangent plane before mu_aniso maps it back. Rounded to double unless extreme. */
 INLINE void slip_force(const struct fric_contacts *c, size_t i, const struct slip *p, long double force[MOST_SLIP])
 {
 	const enum law t = law_of(&c->law);
@@ -433,7 +432,7 @@ INLINE void spread(const struct fric_contacts *c, size_t i, double f0, double f1
 		force[d] = c->dim == 2 ? p[d][i] * f0 : p[2 * d][i] * f0 + p[2 * d + 1][i] * f1;
 }
 
-/* The same where a product may over- or underflow on the way although the result does not. */
+/* As spread, where a product may over- or underflow although the result does not. */
 INLINE void spread_extreme(const struct fric_contacts *c, size_t i, const long double f[2], double force[3])
 {
 	double *const *p = c->tangent_basis;
@@ -442,13 +441,13 @@ INLINE void spread_extreme(const struct fric_contacts *c, size_t i, const long d
 		force[d] = (double)(c->dim == 2 ? p[d][i] * f0 : p[2 * d][i] * f0 + p[2 * d + 1][i] * f1);
 }
 
-/* weight * normal force * viscous, even where the product does not fit a double. */
+/* weight * normal force * viscous, even if the product does not fit a double. */
 INLINE long double long_drag(const struct fric_contacts *c, size_t i)
 {
 	return long_force(c, i) * *column_at(c->viscous, i);
 }
 
-/* s viscous * bare, beside slip_force; rounded to double unless the drag is extreme. */
+/* s viscous * bare, added to slip_force. Rounded to double unless the drag is extreme. */
 INLINE void drag_force(const struct fric_contacts *c, size_t i, const struct slip *p, long double force[MOST_SLIP])
 {
 	EACH_COMPONENT(k, p->n)
@@ -498,7 +497,7 @@ INLINE void contact_force(const struct fric_contacts *c, size_t i, const struct 
 	spread_extreme(c, i, f, force);
 }
 
-/* How fast the potential changes on a line: the force times the change of the slip. */
+/* The derivative of the potential along a line: the force times the change of the slip. */
 INLINE double slip_slope(const struct fric_contacts *c, size_t i, const struct slip *p, const struct slip_line *line,
                          const double along[MOST_SLIP])
 {
@@ -517,7 +516,7 @@ INLINE double slip_slope(const struct fric_contacts *c, size_t i, const struct s
 	return ((product * (law_low(t, a) ? 1 : p->inverse_z)) * law_g1(t, a)) * (p->s * p->eps_v);
 }
 
-/* The same, drag included. */
+/* As slip_slope, drag included. */
 INLINE double contact_slope(const struct fric_contacts *c, size_t i, const struct slip *p, const struct slip_line *line,
                             const double along[MOST_SLIP])
 {
@@ -536,7 +535,8 @@ INLINE double contact_slope(const struct fric_contacts *c, size_t i, const struc
 	return law + (p->drag * product) * p->eps_v;
 }
 
-/* How much of its slip a contact keeps as elastic deflection: no more than eps_v, and no bond outlasts 2 eps_v. */
+/* The fraction of its slip that a contact keeps as elastic deflection. A bond keeps all of it until it breaks at 2
+ * eps_v; other laws keep at most eps_v. */
 INLINE long double kept_share(const struct fric_contacts *c, const struct slip *p)
 {
 	if (law_has(law_of(&c->law), LAW_BREAKS))
@@ -544,7 +544,7 @@ INLINE long double kept_share(const struct fric_contacts *c, const struct slip *
 	return reaches_eps_v(p) ? p->eps_v / slip_speed(p) : 1;
 }
 
-/* The anchor of a contact for the next step: P u, as far as it is kept. [dim] */
+/* The anchor of a contact for the next step, [dim]: P u times the fraction that it keeps. */
 INLINE void next_anchor(const struct fric_contacts *c, size_t i, const struct slip *p, double anchor[3])
 {
 	const long double share = kept_share(c, p), u0 = share * p->u[0], u1 = share * p->u[1];
@@ -553,7 +553,7 @@ INLINE void next_anchor(const struct fric_contacts *c, size_t i, const struct sl
 		anchor[d] = (double)(c->dim == 2 ? basis[d][i] * u0 : basis[2 * d][i] * u0 + basis[2 * d + 1][i] * u1);
 }
 
-/* s G1 / z of a slip that is not extreme */
+/* s G1 / z of a slip that is not extreme. */
 INLINE double slip_strength(const struct fric_contacts *c, const struct slip *p)
 {
 	const enum law t = law_of(&c->law);
@@ -561,7 +561,7 @@ INLINE double slip_strength(const struct fric_contacts *c, const struct slip *p)
 	return p->s * (law_g1(t, a) * (law_low(t, a) ? 1 : p->inverse_z));
 }
 
-/* Eigenvalues of the inner matrix along and across the slip; doubles unless extreme. */
+/* Eigenvalues of the inner matrix along and across the slip. Rounded to double unless extreme. */
 INLINE void slip_eigenvalues(const struct fric_contacts *c, size_t i, const struct slip *p, long double *along,
                              long double *across)
 {
@@ -578,7 +578,7 @@ INLINE void slip_eigenvalues(const struct fric_contacts *c, size_t i, const stru
 	*across = slip_strength(c, p) * p->inverse_eps_v;
 }
 
-/* The same, drag included: doubles unless extreme. */
+/* As slip_eigenvalues, drag included. */
 INLINE void contact_eigenvalues(const struct fric_contacts *c, size_t i, const struct slip *p, long double *along,
                                 long double *across)
 {

@@ -1,6 +1,6 @@
 /**
  * From velocities at the members of a stencil to the relative velocity of a contact: Gamma = w^T (x) I, as differences
- * and as weights. Both are made from one table, the only place that knows which member has which sign.
+ * and as weights. Both are generated from one table, the only place that defines the members' signs.
  */
 #ifndef FRIC_STENCIL_H
 #define FRIC_STENCIL_H
@@ -17,12 +17,13 @@ static inline int stencil_size_of(enum fric_type type)
 	return type == FRIC_PLANE_VERTEX ? 1 : type == FRIC_VERTEX_VERTEX ? 2 : type == FRIC_EDGE_VERTEX ? 3 : 4;
 }
 
-/* A contact lies on both sides at a point x0 + a (x1 - x0) + b (x2 - x0) of the members there, with its closest point's
- * coordinates; Gamma v is the velocity of the first side's point less that of the second's. */
+/* The contact point of a side is its origin x0 plus, for each other member x of the side, a or b times x - x0, where
+ * (a, b) is the closest point. Gamma v is the velocity of the first side's point minus the velocity of the second
+ * side's point. */
 struct member {
-	int sign;       /* of its side */
-	int origin;     /* the member that is x0 on its side; its own number if it is that */
-	int coordinate; /* 0: a, 1: b; 0 for an origin, which has none */
+	int sign;       /* +1 on the first side, -1 on the second */
+	int origin;     /* the member that is x0 on its side; an origin's own number */
+	int coordinate; /* 0: a, 1: b; unused (0) for an origin */
 };
 
 static const struct member stencil_members[FRIC_N_TYPES][FRIC_MAX_STENCIL] = {
@@ -33,7 +34,7 @@ static const struct member stencil_members[FRIC_N_TYPES][FRIC_MAX_STENCIL] = {
 	[FRIC_PLANE_VERTEX] = {{+1, 0, 0}},
 };
 
-/* of(TYPE, ...) with the type as a constant; bodies have no stencil of vertices. */
+/* of(TYPE, ...) with the type as a constant; body types have no stencil of vertices. */
 #define FOR_TYPE(of, type, ...) \
 	switch (type) { \
 	case FRIC_VERTEX_VERTEX: of(FRIC_VERTEX_VERTEX, __VA_ARGS__); break; \
@@ -45,7 +46,7 @@ static const struct member stencil_members[FRIC_N_TYPES][FRIC_MAX_STENCIL] = {
 	case FRIC_BODY_WORLD: break; \
 	}
 
-/* What the coordinates leave for an origin. */
+/* The weight of an origin: 1 minus the other weights of its side. */
 INLINE double origin_share(enum fric_type type, int origin, const double at[2])
 {
 	double share = 1;
@@ -68,13 +69,13 @@ INLINE void weights_of_type(enum fric_type type, double a, double b, double w[FR
 	}
 }
 
-/* The weights w of a stencil with closest point (a, b); entries beyond the stencil are left as they are. */
+/* The weights w of a stencil with closest point (a, b); entries beyond the stencil are left unchanged. */
 static inline void stencil_weights(enum fric_type type, double a, double b, double w[FRIC_MAX_STENCIL])
 {
 	FOR_TYPE(weights_of_type, type, a, b, w)
 }
 
-/* The weights of contact i, of that type. */
+/* The weights of contact i, which is of this type. */
 static inline void contact_weights(const struct fric_contacts *c, enum fric_type type, size_t i,
                                    double w[FRIC_MAX_STENCIL])
 {
@@ -95,7 +96,7 @@ INLINE void weight_rows_of(enum fric_type type, const struct fric_contacts *c, s
 static inline void weight_rows(const struct fric_contacts *c, enum fric_type type, size_t begin, size_t end,
                                double *out){FOR_TYPE(weight_rows_of, type, c, begin, end, out)}
 
-/* Defines Gamma v for velocities v at the members, numbers or vectors, and the closest point (a, b). As differences:
+/* Defines Gamma v for velocities v at the members (scalars or vectors) and the closest point (a, b). Uses differences:
  * equal velocities give exactly zero. */
 #define RELATIVE_VELOCITY(name, number) \
 	INLINE number name(enum fric_type type, const number v[FRIC_MAX_STENCIL], double a, double b) \
@@ -118,7 +119,7 @@ static inline void weight_rows(const struct fric_contacts *c, enum fric_type typ
 
 RELATIVE_VELOCITY(relative_number, double)
 
-	/* dim is a constant here, too. */
+	/* dim must be a constant, too. */
 	INLINE void relative_velocity_of(enum fric_type type, int dim, const struct fric_contacts *c, size_t i,
                                      const double *v, double *out)
 {
@@ -142,7 +143,7 @@ INLINE void relative_velocity(const struct fric_contacts *c, enum fric_type type
 		FOR_TYPE(relative_velocity_of, type, 3, c, i, v, out)
 }
 
-/* A closest point fits doubles, but the weight that it leaves for a triangle's first vertex may not.
+/* A closest point fits doubles, but the weight of a triangle's first vertex may not.
  * @return the first contact of [begin, end), all of one type, whose weights are not finite, or end */
 static inline size_t find_infinite_weight(const struct fric_contacts *c, enum fric_type type, size_t begin, size_t end)
 {
