@@ -14,19 +14,19 @@
 #include "core/kernels/workspace.h"
 #include "core/motion/gamma.h"
 
-/* The same on a line: potentials and slopes at velocities + t * direction, for one t after the other. Aligned: at each
- * step a vector would cross cache lines with every load. */
+/* The workspace on a line: potentials and slopes at velocities + t * direction, for one t after the other. Aligned:
+ * otherwise every vector load would cross cache lines at each step. */
 struct line_workspace {
-	struct workspace at;            /* at the velocities: relative; inputs as above */
+	struct workspace at;            /* at the start of the line: relative; inputs as above */
 	double direction[3][FRIC_SPAN]; /* Gamma d */
 	_Alignas(64) double start[2][FRIC_SPAN];
 	double change[2][FRIC_SPAN];                   /* slip over eps_v is start + t change */
 	double drag[FRIC_SPAN];                        /* weight * normal force * viscous * eps_v, if there is a drag */
 	double strength[FRIC_SPAN], scale[FRIC_SPAN];  /* weight * normal force; times eps_v */
-	double potential[FRIC_SPAN], slope[FRIC_SPAN]; /* at the last step */
+	double potential[FRIC_SPAN], slope[FRIC_SPAN]; /* at the latest step */
 };
 
-/* What a span adds to a sum, in an order that its vectors do not change. */
+/* Sums the values of a span in an order that does not depend on the vector length. */
 enum { FRIC_LANES = 8 };
 
 INLINE double sum_of_span(const double *x, size_t n)
@@ -49,50 +49,52 @@ INLINE double projected(enum fric_projection projection, double eigenvalue)
 	return projection == FRIC_PROJECT_ABS ? fabs(eigenvalue) : eigenvalue;
 }
 
-/* The same for the geometry of a span of 3D contacts, in plain doubles. */
+/* The workspace for the geometry of a span of 3D contacts, in plain doubles. */
 struct geometry_workspace {
 	size_t n;
 	double position[FRIC_MAX_STENCIL][3][FRIC_SPAN];        /* of the stencils' vertices */
 	double *closest_point[2], *tangent_basis[6], *distance; /* [n] results */
-	double good[FRIC_SPAN];                                 /* 0: this contact needs double-double */
+	double good[FRIC_SPAN];                                 /* 0 for contacts that need double-double */
 };
 
 struct derivative_kernels; /* derivatives.h */
 
 struct fric_kernels {
 	const char *name;
-	const struct gamma *gamma; /* from velocities to work->relative, and from work->force back */
+	const struct gamma *gamma; /* from velocities to work->relative, and from work->force to gradients */
 	void (*potential)(struct workspace *work);
-	void (*force)(struct workspace *work, bool potentials); /* and the potential, if wanted */
-	/* Both without a drag, and beside them what a change of the relative velocities adds to the force: product :=
-	 * P A P^T relative, the bits of `bend` and `product`; sum: of force . relative. Columns as gamma.h has them.
-	 * @return whether all that is as good as the scalar form and the products are small; otherwise nothing is */
+	void (*force)(struct workspace *work, bool potentials); /* potentials: compute these as well */
+	/* Force and potential without a drag and, in the same loop, the effect of a change of the relative velocities on
+	 * the force: product := P A P^T relative, bitwise equal to `bend` and `product`; sum := sum of force . relative.
+	 * Columns as in gamma.h.
+	 * @return whether everything is as accurate as the scalar form and the products are small; if not, no result is
+	 *         valid */
 	bool (*along)(struct workspace *work, const double *relative, double *product, double *sum);
 	void (*inner)(struct workspace *work, enum fric_projection projection);
-	void (*bend)(struct workspace *work); /* the same after `force`, where slips are known; without a projection */
-	/* Once for a span, `most` being the largest |t|; then at each step. Sets work->at.careful: for all steps, or for
-	 * that one. sums: of potentials and slopes */
+	void (*bend)(struct workspace *work); /* as inner without projection; reuses the slips of `force` */
+	/* `line` once for a span, with most the largest |t|, then `step` at each step. They set work->at.careful for all
+	 * steps, or for one. sums: of potentials and slopes */
 	void (*line)(struct line_workspace *work, double most);
 	void (*step)(struct line_workspace *work, double t, double sums[2]);
-	/* force := P A P^T relative; columns as gamma.h has them, inner [n] columns of the span.
-	 * @return whether the forces are small: no sum of them overflows */
+	/* force := P A P^T relative; columns as in gamma.h, inner [n] columns of the span.
+	 * @return whether the forces are so small that no sum of them overflows */
 	bool (*product)(const struct fric_contacts *contacts, struct span span, const double *const inner[3],
 	                const double *relative, double *force);
-	/* Gamma^T P A P^T Gamma for LANES vectors: adds up in the ring. @return as product */
+	/* Gamma^T P A P^T Gamma for LANES vectors; adds to the ring's sums. @return as product */
 	bool (*products)(const struct fric_contacts *contacts, struct span span, double *const inner[3],
 	                 const struct lanes_ring *ring);
 	const struct derivative_kernels *derivatives;
-	/* [precise][type], planes have no kernel. Precise: the distance is exact enough for a barrier. */
+	/* [precise][type]; planes have no kernel. Precise: the distance is accurate enough for a barrier. */
 	void (*geometry[2][FRIC_PLANE_VERTEX])(struct geometry_workspace *work);
 };
 
-/* The variants of this build, best first; only those that this processor can run may be called. */
+/* The variants of this build, best first. Call only those that this processor supports. */
 extern const struct fric_kernels fricp_kernels_avx512, fricp_kernels_avx2, fricp_kernels_baseline;
-/* No functions: every contact goes through slip.h. The others are tested against it. Derivatives, whose plain form has
- * more digits, go through the baseline's. */
+/* No functions: every contact goes through slip.h, which the other variants are tested against. Derivatives use the
+ * baseline's kernels, because their plain form carries more digits and so gives other bits. */
 extern const struct fric_kernels fricp_kernels_scalar;
 
-/* The kernels of a context: those it asks for, or the best that this processor runs. */
+/* The kernels that a context selects, or the best that this processor supports. */
 const struct fric_kernels *fricp_kernels_of(const struct fric_context *context);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "core/motion/slip.h"
 
-/* One contact at t, in the scalar form. @return whether all is finite */
+/* One contact at t, in the scalar form. @return whether everything is finite */
 static bool scalar_contact(const struct kernel_task *task, size_t i, const struct slip_line *line, double t,
                            double *potential, double *slope)
 {
@@ -26,7 +26,7 @@ static void gather_lines(const struct kernel_task *task, const double *direction
 		slip_line_of(task->contacts, span.type, span.begin + j, task->velocities, direction, &lines[j]);
 }
 
-/* A fault goes to the lowest contact, whichever step it is at. */
+/* Reports a fault at the lowest contact, whatever the step. */
 static bool scalar_step(const struct kernel_task *task, const struct slip_line lines[FRIC_SPAN], double t,
                         struct span span, double sums[2], struct fault *fault)
 {
@@ -42,7 +42,7 @@ static bool scalar_step(const struct kernel_task *task, const struct slip_line l
 	return true;
 }
 
-/* @return whether the kernels are good for this span at all */
+/* @return whether the kernels are accurate enough for this span */
 static bool begin_kernel(const struct kernel_task *task, const struct line *line, struct span span,
                          struct line_workspace *work)
 {

@@ -25,7 +25,7 @@
 PRODUCT_DEFINE(double, plain_product)
 PRODUCT_DEFINE(long double, extreme_product) /* where a product may over- or underflow on the way */
 
-/* One contact; a skipped one has no force, at whatever velocity it would move. @return whether the force is finite */
+/* One contact; the force of a skipped one is 0 at any relative velocity. @return whether the force is finite */
 static bool plain_contact(const struct product_task *task, struct span span, size_t j, const double *const inner[3],
                           const double *vector, double *relative, double *forces)
 {
@@ -70,7 +70,7 @@ bool fricp_product_of_span(const struct product_task *task, struct span span, co
 bool fricp_product_forces(const struct product_task *task, struct span span, const double *vector, double *forces,
                           struct fault *fault)
 {
-	const bool flat = task->contacts->dim == 2; /* one column is all that there is then */
+	const bool flat = task->contacts->dim == 2; /* in 2D there is only one column */
 	const double *const inner[3] = {task->inner[0] + span.begin, task->inner[flat ? 0 : 1] + span.begin,
 	                                task->inner[flat ? 0 : 2] + span.begin};
 	double relative[3 * FRIC_SPAN];

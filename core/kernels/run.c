@@ -5,7 +5,7 @@
 
 #include "core/motion/slip.h"
 
-/* The law's shape where no contact has coefficients of its own. */
+/* The law's shape, if all contacts share their coefficients. */
 static void find_shape(struct kernel_task *task)
 {
 	const struct column mu_s = task->coefficients->mu_s, mu_k = task->coefficients->mu_k;
@@ -86,7 +86,7 @@ void fricp_add_offsets(const struct fric_contacts *c, struct span span, struct w
 		pull_anchors(c, span, work->relative);
 }
 
-/* diag(a) A diag(a) by its eigenvalues; false if an entry does not fit a double */
+/* diag(a) A diag(a) from the eigenvalues of A; false if an entry does not fit a double */
 static bool extreme_entries(const struct fric_contacts *c, size_t i, const struct slip *slip, long double along,
                             long double across, double out[3])
 {
@@ -98,8 +98,8 @@ static bool extreme_entries(const struct fric_contacts *c, size_t i, const struc
 	return isfinite(out[0]) && (c->dim == 2 || (isfinite(out[1]) && isfinite(out[2])));
 }
 
-/* The matrix below where an eigenvalue over- or underflows although its product with mu_aniso need not. A projection
- * does not hide what overflows. */
+/* As plain_matrix, for eigenvalues that over- or underflow although their product with mu_aniso may not. A projection
+ * does not hide overflow. */
 static bool extreme_matrix(const struct kernel_task *task, size_t i, struct slip *slip, double out[3])
 {
 	const struct fric_contacts *c = task->contacts;
@@ -111,8 +111,9 @@ static bool extreme_matrix(const struct kernel_task *task, size_t i, struct slip
 	                       out);
 }
 
-/* A = along u u^T + across u' u'^T, u' perpendicular to u: no pole at rest, no cancellation. Then diag(a) A diag(a).
- * @return whether that is as good as the extreme form: nothing over- or underflows on the way */
+/* A = along u u^T + across u' u'^T, with u' perpendicular to u, has no pole at rest and does not cancel. Returns
+ * diag(a) A diag(a).
+ * @return whether nothing over- or underflowed, so that the result is as accurate as the extreme form */
 INLINE bool plain_matrix(const struct kernel_task *task, size_t i, const struct slip *slip, double out[3])
 {
 	const struct fric_contacts *c = task->contacts;
@@ -153,7 +154,7 @@ INLINE void force_column(const struct fric_contacts *c, size_t i, const struct s
 		work->force[d][j] = force[d];
 }
 
-/* One contact of any size, in the scalar form. */
+/* One contact of any magnitude, in the scalar form. */
 static __attribute__((noinline)) bool run_any(const struct kernel_task *task, struct span span, size_t j,
                                               struct workspace *work)
 {
@@ -171,7 +172,8 @@ static __attribute__((noinline)) bool run_any(const struct kernel_task *task, st
 	return true;
 }
 
-/* One contact that doubles are good enough for, or else run_any: the long doubles that few need would slow down all. */
+/* One contact in doubles where these are accurate enough, else run_any. Separate, because the long doubles that few
+ * contacts need would slow down all. */
 INLINE bool run_scalar(const struct kernel_task *task, struct span span, size_t j, struct workspace *work)
 {
 	const struct fric_contacts *c = task->contacts;
@@ -193,8 +195,8 @@ INLINE bool run_scalar(const struct kernel_task *task, struct span span, size_t 
 	return slip_finite(&slip);
 }
 
-/* Whether contacts have a smooth law and nothing beside it: of what the scalar form asks of others, the compiler leaves
- * nothing where it knows this. */
+/* Whether contacts have a smooth law without extras: specialised so that the compiler drops the unused branches of the
+ * scalar form. */
 static bool is_plain(const struct fric_contacts *c)
 {
 	return c->law.type == FRIC_SMOOTH && !c->viscous.data && !c->unit.data && !c->surface_velocity[0].data &&
@@ -230,7 +232,6 @@ static bool has_kernels(const struct kernel_task *task)
 	return task->contacts->dim == 3 && task->kernels->force && task->ordinary;
 }
 
-/* All inputs of a kernel. */
 static void begin_span(const struct kernel_task *task, struct span span, struct workspace *work)
 {
 	fricp_load_span(task, span, work);

@@ -1,5 +1,5 @@
 /**
- * Runs a kernel over a span of contacts, or the scalar form where doubles are not enough.
+ * Runs a kernel over a span of contacts, or the scalar form where doubles are not accurate enough.
  */
 #ifndef FRIC_RUN_H
 #define FRIC_RUN_H
@@ -8,14 +8,13 @@
 #include "core/contacts/span.h"
 #include "core/kernels/kernels.h"
 
-/* What is to be computed. */
 enum kernel_result { KERNEL_POTENTIAL, KERNEL_FORCE, KERNEL_INNER };
 
 struct kernel_task {
 	const struct fric_contacts *contacts;
 	const struct coefficients *coefficients;
-	bool ordinary; /* all contacts and all coefficients */
-	bool same_mu;  /* all contacts have the same coefficients, with this shape of the law */
+	bool ordinary; /* all contacts and all coefficients are */
+	bool same_mu;  /* all contacts have the same coefficients, and the law has this shape */
 	struct law_shape shape;
 	const struct fric_kernels *kernels;
 	const double *velocities;
@@ -24,29 +23,29 @@ struct kernel_task {
 	enum fric_projection projection; /* KERNEL_INNER */
 };
 
-/* Without potentials and without projection. */
+/* A task without potentials and without projection. */
 struct kernel_task fricp_kernel_task(const struct fric_context *context, const struct fric_contacts *contacts,
                                      const struct fric_question *question, enum kernel_result result);
 
-/* From relative velocities to those that slips are made of: what lies between the surfaces is added. */
+/* Adds surface velocities and anchors to relative velocities. */
 void fricp_add_offsets(const struct fric_contacts *contacts, struct span span, struct workspace *work);
 
-/* A kernel's inputs of a span, except relative velocities. */
+/* Loads a kernel's inputs of a span, except relative velocities. */
 void fricp_load_span(const struct kernel_task *task, struct span span, struct workspace *work);
 
-/* Fills in the results of a span. @return false with *fault set when one is not finite */
+/* Computes the results of a span. @return false with *fault set if one is not finite */
 bool fricp_run_span(const struct kernel_task *task, struct span span, struct workspace *work, struct fault *fault);
 
-/* The same for KERNEL_FORCE and potentials, and beside it how a change of velocities changes the forces of the span, in
- * one go.
+/* As fricp_run_span for KERNEL_FORCE with potentials and, in the same pass, the effect of a change of velocities on the
+ * forces of the span.
  * @param change   [n_dofs]
- * @param product  columns as gamma.h has them: P A P^T Gamma change, without a projection; small. Overwritten
+ * @param product  columns as in gamma.h: P A P^T Gamma change, without a projection; small. Overwritten
  * @param sum      of force . Gamma change
- * @return false where no kernel does all that: nothing is filled in then */
+ * @return false if no kernel supports this span; nothing is computed then */
 bool fricp_run_span_along(const struct kernel_task *task, struct span span, const double *change,
                           struct workspace *work, double *product, double *sum);
 
-/* A span's forces, columns as gamma.h has them, as rows, [n, dim]. */
+/* Transposes a span's forces from columns, as in gamma.h, to rows, [n, dim]. */
 static inline void forces_in_rows(size_t dim, struct span span, const double *forces, double *out)
 {
 	for (size_t j = 0; j < span.n; j++)

@@ -1,5 +1,5 @@
 /**
- * What the inner loops over a span of 3D contacts share: their inputs, what passes between them, and their results.
+ * Shared by the inner loops over a span of 3D contacts: inputs, intermediate values, and results.
  */
 #ifndef FRIC_WORKSPACE_H
 #define FRIC_WORKSPACE_H
@@ -8,7 +8,7 @@
 #include "core/fric.h"
 #include "core/law/tail.h"
 
-/* What a kernel reads and writes for a span of n <= FRIC_SPAN contacts. Inputs are arrays of [n] unless stated
+/* Inputs and results of a kernel for a span of n <= FRIC_SPAN contacts. Inputs are arrays of [n] unless stated
  * otherwise. */
 struct workspace {
 	size_t n;
@@ -17,17 +17,17 @@ struct workspace {
 	const double *weight, *normal_force, *mu_s, *mu_k, *eps_v;
 	const double *mu_aniso[2];
 	const double *viscous;         /* NULL: there is no drag */
-	bool anchored;                 /* the drag does not act on the slip, but on that without the anchor */
-	const double *unit;            /* what the law changes over beyond eps_v (point.h), NULL if it does not */
+	bool anchored;                 /* the drag acts on the slip without the anchor */
+	const double *unit;            /* speed scale of the law's tail (point.h); NULL without a tail */
 	const struct law_table *table; /* of a curve */
-	bool same_eps_v, same_mu;      /* eps_v, both coefficients are one value for all */
-	bool same_unit;                /* unit and eps_v are */
+	bool same_eps_v, same_mu;      /* eps_v, or both coefficients, have one value for all contacts */
+	bool same_unit;                /* unit and eps_v have one value each */
 	struct law_shape shape;        /* of the law, if same_mu */
 	double relative[3][FRIC_SPAN]; /* Gamma v - surface_velocity + anchor */
 	double bare[3][FRIC_SPAN];     /* Gamma v - surface_velocity, if anchored; later over eps_v in the basis */
-	/* In between: slip over eps_v, later its direction; |slip| / eps_v; eigenvalues */
-	double law_shape[3][FRIC_SPAN];                 /* unless same_mu, where the law has one */
-	double decay[FRIC_SPAN], over_decay[FRIC_SPAN]; /* eps_v / unit, and 1 over that */
+	/* Intermediate: slip over eps_v, later its direction; |slip| / eps_v; eigenvalues */
+	double law_shape[3][FRIC_SPAN];                 /* if the law has a shape, unless same_mu */
+	double decay[FRIC_SPAN], over_decay[FRIC_SPAN]; /* eps_v / unit, and its reciprocal */
 	double over_eps_v[FRIC_SPAN], ratio[2][FRIC_SPAN], z[FRIC_SPAN], along[FRIC_SPAN], across[FRIC_SPAN];
 	/* Results: */
 	double potential[FRIC_SPAN];
