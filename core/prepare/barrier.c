@@ -10,7 +10,7 @@
 #undef LOG1P
 #undef NAMED
 
-/* Lengths of 1e-150 must not underflow when squared and cubed. */
+/* Long double, because lengths of 1e-150 must not underflow when squared and cubed. */
 #define real long double
 #define LOG1P log1pl
 #define NAMED(name) name##_in_range
@@ -43,7 +43,7 @@ void fricp_barrier_slopes(const struct fric_barrier *barrier, long double distan
 	*slopes = (struct barrier_slopes){exact.force, exact.by_distance, exact.by_dhat, exact.by_stiffness, exact.by_dmin};
 }
 
-/* From slopes of either kind. */
+/* Rates from derivatives in doubles or in long doubles. */
 #define RATES(of, rates) \
 	do { \
 		(rates)->by_distance = (double)((of).by_distance / (of).force); \

@@ -31,18 +31,18 @@ struct barrier_slopes {
 };
 
 /**
- * The same force, and how it changes; every term of its derivatives keeps its digits near dmin and near dmin + dhat. From
- * dmin + dhat on all are zero.
+ * The force and its derivatives; each term of these keeps its digits near dmin and near dmin + dhat. From dmin + dhat
+ * on all are zero.
  * @param distance  > dmin
  */
 void fricp_barrier_slopes(const struct fric_barrier *barrier, long double distance, struct barrier_slopes *slopes);
 
-/* Slopes over the force: in doubles, where these are enough. */
+/* Derivatives divided by the force; computed in doubles where these are accurate enough. */
 struct barrier_rates {
 	double by_distance, by_dhat, by_stiffness, by_dmin;
 };
 
-/* All zero where the force is. @param distance  > dmin */
+/* All zero if the force is zero. @param distance  > dmin */
 void fricp_barrier_rates(const struct fric_barrier *barrier, double distance, struct barrier_rates *rates);
 
 #endif

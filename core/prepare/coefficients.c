@@ -9,7 +9,7 @@ struct side {
 	int n;
 	const int32_t *vertices; /* NULL: the plane */
 	double a, b;
-	double off[2]; /* how far a and b may be off */
+	double off[2]; /* error bounds of a and b */
 };
 
 INLINE void sides_of(enum fric_type type, const int32_t *v, const double beta[2], const double off[2],
@@ -36,7 +36,7 @@ static void sides(enum fric_type type, const int32_t *v, const double beta[2], c
 	FOR_TYPE(sides_of, type, v, beta, off, side)
 }
 
-/* As differences, so that equal values give that value exactly. */
+/* Uses differences, so that equal values give that value exactly. */
 static double interpolate(const struct side *s, const double x[3])
 {
 	double value = x[0];
@@ -47,11 +47,11 @@ static double interpolate(const struct side *s, const double x[3])
 	return value;
 }
 
-/* Each term of an interpolation, x0 or a difference times its weight, is rounded up to four times; among subnormal
- * numbers the error no longer shrinks with the term. */
+/* Each term of an interpolation, x0 or a difference times its weight, is rounded up to four times; for subnormal terms
+ * the error does not shrink with the term. */
 static const long double rounding = 0x1p-51L, underflow = 0x1p-1070L;
 
-/* How far off an interpolation of values may be that may themselves be off by `error`. */
+/* Error bound of an interpolation of values that have errors up to `error`. */
 static long double interpolation_error(const struct side *s, const double x[3], const long double error[3])
 {
 	const long double a = s->a, b = s->b, weight[3] = {1 - a - b, a, b};
@@ -63,7 +63,7 @@ static long double interpolation_error(const struct side *s, const double x[3], 
 	return sum;
 }
 
-/* @param error  NULL, or set to how far off the value may be */
+/* @param error  NULL, or set to the error bound of the value */
 static double vertex_value(const struct side *s, const double *vertex_mu, long double *error)
 {
 	static const long double exact[3];
@@ -75,19 +75,19 @@ static double vertex_value(const struct side *s, const double *vertex_mu, long d
 	return interpolate(s, x);
 }
 
-/* Sums of large numbers overflow, halves of subnormal ones are rounded. */
+/* A sum of large numbers would overflow, and the halves of subnormal numbers would be rounded. */
 static double mean(double a, double b)
 {
 	return fabs(a) < 1 && fabs(b) < 1 ? (a + b) / 2 : a / 2 + b / 2;
 }
 
-/* |a| <= |b|; neither is 0, nor is their sum */
+/* Requires |a| <= |b| and that a, b and their sum are not 0. */
 static double harmonic_mean(double a, double b)
 {
 	return a * (fabs(b) < 1 ? 2 * (b / (a + b)) : b / (a / 2 + b / 2));
 }
 
-/* Negative or NaN where the blend is not defined for a negative side; the caller refuses both. */
+/* Negative or NaN where the blend is not defined for a negative side; the caller rejects both. */
 static double blend(enum fric_blend kind, double a, double b)
 {
 	switch (kind) {
@@ -113,8 +113,8 @@ static double from_vertices(const struct fric_friction *f, const struct side sid
 	return side[1].vertices ? blend(f->blend, a, vertex_value(&side[1], vertex_mu, NULL)) : a;
 }
 
-/* Whether a blend that came out below zero can be zero for sides within p of a and q of b. A blend changes its sign
- * where a side is zero; the mean does where the sides are opposite. */
+/* Whether a blend with a negative result can be zero for sides within p of a and q of b. A blend changes sign where a
+ * side is zero; the mean, where the sides are opposite. */
 static bool blend_may_be_zero(enum fric_blend kind, long double a, long double p, long double b, long double q)
 {
 	switch (kind) {
@@ -170,7 +170,7 @@ static double coefficient(const struct fric_friction *f, const struct side side[
 	}
 }
 
-/* A coefficient that only rounding puts below zero becomes zero, never -0. */
+/* A coefficient that is negative only because of rounding becomes zero, never -0. */
 static double without_rounding(const struct fric_friction *f, const struct side side[2], double mu,
                                const double *vertex_mu, const double *table)
 {
@@ -180,7 +180,7 @@ static double without_rounding(const struct fric_friction *f, const struct side 
 	return may_be_zero || mu == 0 ? 0 : mu;
 }
 
-/* Of bodies, which are of one material each. */
+/* The coefficients of two bodies, or of a body and the world, from the pair table. */
 static enum fric_code body_coefficients(const struct fric_friction *f, enum fric_type type, const int32_t *bodies,
                                         double mu[2])
 {
@@ -212,9 +212,9 @@ enum fric_code fricp_contact_coefficients(const struct fric_friction *friction, 
 	return mu[0] < 0 || mu[1] < 0 ? FRIC_E_NEGATIVE_COEFFICIENT : FRIC_OK;
 }
 
-/* ---- slopes ---- */
+/* ---- derivatives ---- */
 
-/* The members of a contact: what they count for on their side, and the numbers that stand at them, if any do. */
+/* The members of a contact: their weights on their side, and the values at them, if any. */
 struct parts {
 	int n;
 	const struct member *member;
@@ -237,7 +237,7 @@ static struct parts parts_of(enum fric_type type, const double closest_point[2])
 	return p;
 }
 
-/* Of two blended numbers: the blend's derivatives by each of them. */
+/* The derivatives of a blend with respect to both sides. */
 struct blend_slopes {
 	long double a, b;
 };
@@ -258,7 +258,7 @@ static struct blend_slopes blend_slopes(enum fric_blend kind, long double a, lon
 	return (struct blend_slopes){0.5L, 0.5L};
 }
 
-/* The values of both sides, of numbers at the vertices. */
+/* The values of both sides, interpolated from the vertices. */
 static void side_values(const struct parts *p, long double side[2])
 {
 	side[0] = side[1] = 0;
@@ -292,8 +292,8 @@ static void vertex_slopes(const struct fric_friction *f, struct parts *p, const 
 	}
 }
 
-/* Adds what an entry of the table counts for: member i of the first side with member j of the second one. The weights of both
- * change with a closest point. */
+/* Adds the derivatives with respect to a table entry: member i of the first side and member j of the second one. The
+ * closest point changes the weights of both. */
 static void add_entry(const struct parts *p, int i, int j, size_t at, long double value,
                       struct coefficient_slopes *slopes)
 {
@@ -324,7 +324,6 @@ static void table_slopes(const struct fric_friction *f, const struct parts *p, c
 	}
 }
 
-/* One number alone. */
 static void single_slope(size_t at, struct coefficient_slopes *slopes)
 {
 	slopes->n = 1;
@@ -332,7 +331,7 @@ static void single_slope(size_t at, struct coefficient_slopes *slopes)
 	slopes->by[0] = 1;
 }
 
-/* The entry of the table for a contact of bodies, or of a vertex and the plane. */
+/* The table entry for a contact of bodies, or of a vertex and the plane. */
 static size_t entry_of_two(const struct fric_friction *f, enum fric_type type, const int32_t *stencil)
 {
 	const int32_t first = is_of_bodies(type) ? f->body_material[stencil[0]] : f->vertex_material[stencil[0]];
@@ -361,8 +360,8 @@ void fricp_coefficient_slopes(const struct fric_friction *friction, enum fric_ty
 
 /* ---- second derivatives ---- */
 
-/* How a blend's derivatives change with its sides. Those that are not linear are of degree one, so that only the change of
- * the sides' ratio counts. */
+/* The change of a blend's derivatives with its sides. Nonlinear blends are homogeneous of degree one, so only the
+ * change of the sides' ratio matters. */
 static struct blend_slopes blend_bends(enum fric_blend kind, long double a, long double b, long double da,
                                        long double db)
 {

@@ -1,5 +1,5 @@
 /**
- * The scalar coefficients of a contact that has none of its own (docs/physics.md 3).
+ * The scalar coefficients of contacts without their own (docs/physics.md 3).
  */
 #ifndef FRIC_COEFFICIENTS_H
 #define FRIC_COEFFICIENTS_H
@@ -7,11 +7,11 @@
 #include "core/fric.h"
 
 /**
- * A coefficient that is below zero by no more than rounding can explain is set to zero.
- * @param friction       its source is not FRIC_MU_NONE
+ * A coefficient that is negative by no more than rounding errors is set to zero.
+ * @param friction       with a source other than FRIC_MU_NONE
  * @param stencil        [k] vertices
  * @param closest_point  [2] as in lagged contacts
- * @param uncertainty    [2] how far off the closest point's coordinates may be
+ * @param uncertainty    [2] error bounds of the closest point's coordinates
  * @param mu             set to (mu_s, mu_k)
  * @return FRIC_OK, FRIC_E_NEGATIVE_COEFFICIENT or FRIC_E_NOT_FINITE
  */
@@ -19,39 +19,39 @@ enum fric_code fricp_contact_coefficients(const struct fric_friction *friction, 
                                           const int32_t *stencil, const double closest_point[2],
                                           const double uncertainty[2], double mu[2]);
 
-/* What a coefficient changes with. It is made of up to four numbers: vertex coefficients of the stencil's members, or
- * entries of the pair table, or the one scalar coefficient. */
+/* The derivatives of a coefficient with respect to its sources: up to four vertex coefficients, or entries of the pair
+ * table, or the one scalar coefficient. */
 struct coefficient_slopes {
 	int n;
-	size_t at[FRIC_MAX_STENCIL];      /* where they stand: vertices; row * n_materials + column, as they are read; 0 */
-	long double by[FRIC_MAX_STENCIL]; /* infinite: a geometric mean with one side that is zero */
+	size_t at[FRIC_MAX_STENCIL];      /* index of the source: a vertex; row * n_materials + column in the table; or 0 */
+	long double by[FRIC_MAX_STENCIL]; /* infinite for a geometric mean with one zero side */
 	long double by_closest_point[2];
 };
 
 /**
- * How one coefficient of a contact changes that fricp_contact_coefficients gives. Of two equal sides, minimum and maximum
- * follow the first; geometric and harmonic means of two zeros follow both alike.
+ * Derivatives of one coefficient of a contact, as fricp_contact_coefficients computes it. If both sides are equal,
+ * minimum and maximum use the derivative of the first; geometric and harmonic means of two zeros give half to each.
  * @param values  of the source: vertex_mu_s or vertex_mu_k, material_mu_s or material_mu_k; not read with a scalar
  */
 void fricp_coefficient_slopes(const struct fric_friction *friction, enum fric_type type, const int32_t *stencil,
                               const double closest_point[2], const double *values, struct coefficient_slopes *slopes);
 
 /**
- * How `by` changes along a tangent of the values, [FRIC_MAX_STENCIL]: the second derivatives of blends. Everything else is
- * linear in the values. May be infinite where one side is zero.
+ * The change of `by` along a tangent of the values, [FRIC_MAX_STENCIL]: the second derivatives of blends. All other
+ * steps are linear in the values. May be infinite if one side is zero.
  * @param tangent  of the values; NULL: zeros
  */
 void fricp_coefficient_bends(const struct fric_friction *friction, enum fric_type type, const int32_t *stencil,
                              const double closest_point[2], const double *values, const double *tangent,
                              long double by[FRIC_MAX_STENCIL]);
 
-/* What a slope makes of a change: nothing of none, even if it is infinite. */
+/* slope * change, but 0 if the change is 0, even for an infinite slope. */
 static inline long double coefficient_share(long double slope, long double change)
 {
 	return slope == 0 || change == 0 ? 0 : slope * change;
 }
 
-/* The tangent of the coefficient. @param tangent  of the source's numbers; NULL: zeros */
+/* The tangent of the coefficient. @param tangent  of the source's values; NULL: zeros */
 static inline long double coefficient_tangent(const struct coefficient_slopes *slopes, const double *tangent,
                                               const long double closest_point[2])
 {

@@ -1,7 +1,7 @@
 /**
- * How the coefficient along an ellipse changes (docs/physics.md 3): mu = sqrt((mu_0 t_0)^2 + (mu_1 t_1)^2), t the direction
- * of a slip, (1, 0) and constant where that is slower than 1e-10 eps_v. A zero ellipse stands for the scalar coefficient
- * of its kind: its numbers change nothing.
+ * Derivatives of the coefficient along an ellipse (docs/physics.md 3): mu = sqrt((mu_0 t_0)^2 + (mu_1 t_1)^2), with t
+ * the direction of a slip; (1, 0) and constant if that is slower than 1e-10 eps_v. A zero ellipse stands for the scalar
+ * coefficient of its kind, so its axes have no effect.
  */
 #ifndef FRIC_MATCHSTICK_H
 #define FRIC_MATCHSTICK_H
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* A slip's direction, and its length; 0: constant. */
+/* Direction and length of a slip; length 0: the direction is constant. */
 struct matchstick {
 	long double direction[2], length;
 };
@@ -17,13 +17,13 @@ struct matchstick {
 static inline struct matchstick matchstick_along(const long double slip[2], long double eps_v)
 {
 	const long double length = hypotl(slip[0], slip[1]);
-	/* the bound is that of fric_state_create, in doubles */
+	/* the same bound as in fric_state_create, in doubles */
 	if (length < 1e-10 * (double)eps_v || length == 0)
 		return (struct matchstick){{1, 0}, 0};
 	return (struct matchstick){{slip[0] / length, slip[1] / length}, length};
 }
 
-/* By which angle the direction turns as the slip changes. */
+/* The angle by which the direction turns as the slip changes. */
 static inline long double matchstick_turn(const struct matchstick *m, const long double change[2])
 {
 	const long double *t = m->direction;
@@ -38,7 +38,7 @@ static inline void matchstick_turn_cotangent(const struct matchstick *m, long do
 	slip[1] = across * m->direction[0];
 }
 
-/* Where a coefficient comes from an ellipse: its value, and its slopes by the axes and by a turn of the direction. */
+/* A coefficient from an ellipse, and its derivatives with respect to the axes and to the turn of the direction. */
 struct ellipse_slopes {
 	long double mu, by_axis[2], by_turn;
 };
@@ -48,9 +48,10 @@ static inline bool is_ellipse(const double axes[2])
 	return axes[0] != 0 || axes[1] != 0;
 }
 
-/* @param axes  not both zero. Where the coefficient is zero, one axis is, and the slip is along that: slopes are then those of
- *              |mu_0 t_0| and |mu_1 t_1|, to the right. By the turn it is (mu_1^2 - mu_0^2) t_0 t_1 / mu: nothing cancels where
- *              the axes are nearly alike */
+/* The derivative with respect to the turn is (mu_1^2 - mu_0^2) t_0 t_1 / mu, which does not cancel for nearly equal
+ * axes.
+ * @param axes  not both zero. If the coefficient is zero, one axis is zero and the slip is along it; derivatives are
+ *              then the right-hand ones of |mu_0 t_0| and |mu_1 t_1| */
 static inline void ellipse_slopes(const double axes[2], const long double direction[2], struct ellipse_slopes *slopes)
 {
 	const long double part[2] = {axes[0] * direction[0], axes[1] * direction[1]};

@@ -31,10 +31,10 @@ struct preparation {
 	struct fric_contacts *contacts;
 	const struct fric_kernels *kernels;
 	atomic_size_t n_skipped;
-	atomic_bool some_extreme, some_extreme_mu; /* not all contacts, not all coefficients are ordinary */
+	atomic_bool some_extreme, some_extreme_mu; /* not all contacts, or not all coefficients, are ordinary */
 };
 
-/* One contact in preparation: what it is, and where its values go. */
+/* One contact in preparation, and the destinations of its values. */
 struct draft {
 	const struct fric_batch *batch;
 	const struct fric_group *group;
@@ -59,7 +59,7 @@ static const int32_t *stencil(const struct draft *d)
 	return d->group->vertices + d->i * (size_t)fric_stencil_size(d->type);
 }
 
-/* Arms and normal of a contact of bodies, which beside a given basis is needed for spin. */
+/* Arms and normal of a contact of bodies. The normal is needed for spin even if the basis is given. */
 static enum fric_code find_arms(const struct draft *d)
 {
 	const struct fric_batch *b = d->batch;
@@ -93,7 +93,6 @@ static enum fric_code plane_geometry(const struct draft *d, struct fric_geometry
 	                            b->positions + (size_t)b->dim * (size_t)*stencil(d), &g->distance);
 }
 
-/* The geometry of one contact, given or derived. */
 static enum fric_code find_geometry(const struct draft *d)
 {
 	const struct fric_batch *b = d->batch;
@@ -118,12 +117,11 @@ static enum fric_code find_geometry(const struct draft *d)
 	return is_of_bodies(d->type) ? find_arms(d) : code;
 }
 
-/* A span in preparation. */
 struct drafts {
 	const struct preparation *task;
 	const struct fric_group *group;
 	struct span span;
-	size_t first;            /* contact of the span, in its group */
+	size_t first;            /* index of the span's first contact in its group */
 	uint8_t code[FRIC_SPAN]; /* [n] enum fric_code of each contact */
 };
 
@@ -145,7 +143,7 @@ static void find_normal_forces(struct drafts *d)
 	}
 }
 
-/* A given closest point has been rounded by the caller, too. */
+/* A closest point from the caller has been rounded, too. */
 static void closest_point_uncertainty(const struct drafts *d, const int32_t *vertices, const double closest_point[2],
                                       double uncertainty[2])
 {
@@ -159,7 +157,8 @@ static void closest_point_uncertainty(const struct drafts *d, const int32_t *ver
 	fricp_derived_uncertainty(d->span.type, d->task->batch->dim, p, closest_point, uncertainty);
 }
 
-/* From the batch's friction. How certain the closest point is matters only if a coefficient comes out negative. */
+/* Coefficients from the batch's friction. The uncertainty of the closest point matters only if a coefficient is
+ * negative. */
 static enum fric_code common_coefficients(const struct drafts *d, size_t j, double mu[2])
 {
 	const struct fric_contacts *c = d->task->contacts;
@@ -215,7 +214,7 @@ static void copy_pair(const struct drafts *d, struct fric_values values, double 
 		copy_column(d, values, m, 0, (struct column){two[m], 1});
 }
 
-/* Fields that are copied as they are. */
+/* Copies fields that need no computation. */
 static void copy_fields(const struct drafts *d)
 {
 	struct fric_contacts *c = d->task->contacts;
@@ -241,7 +240,8 @@ static void copy_fields(const struct drafts *d)
 	copy_column(d, g->roll_radius, 0, 0, c->roll_radius);
 }
 
-/* The stencil stays, so that patterns do not depend on what is skipped; without force and basis all results are zero. */
+/* Keeps the stencil, so that patterns do not depend on skipped contacts; without force and basis all results are
+ * zero. */
 static void skip(struct fric_contacts *c, size_t at, enum fric_code code)
 {
 	for (int m = 0; m < 2; m++)
@@ -317,7 +317,7 @@ static void find_extent(const struct drafts *d)
 		find_gap(v, n, extent);
 }
 
-/* The geometry of a whole span by a kernel; good[j] tells for which contacts that was exact enough. */
+/* The geometry of a whole span by a kernel; work->good[j] is 0 where that was not accurate enough. */
 static void span_geometry(const struct drafts *d, struct geometry_workspace *work)
 {
 	struct fric_contacts *c = d->task->contacts;
@@ -338,7 +338,6 @@ static void span_geometry(const struct drafts *d, struct geometry_workspace *wor
 	d->task->kernels->geometry[!d->group->normal_force.data][d->span.type](work);
 }
 
-/* The basis of one contact along its grain. */
 static enum fric_code turn_to_grain(const struct drafts *d, size_t j)
 {
 	const struct fric_batch *b = d->task->batch;
@@ -422,7 +421,7 @@ static void prepare_chunk(void *data, size_t chunk, size_t begin, size_t end, st
 		look_back(task, begin, end);
 }
 
-/* Contacts of vertices alone, or of bodies alone. */
+/* Prepares contacts at vertices only, or of bodies only. */
 static enum fric_code prepare_part(const struct fric_context *context, const struct fric_batch *batch,
                                    struct fric_contacts **contacts, struct fric_error *error)
 {

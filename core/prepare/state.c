@@ -54,7 +54,7 @@ static void choose_span(void *data, struct span span, struct fault *fault)
 		atomic_store_explicit(&task->some_extreme, true, memory_order_relaxed);
 }
 
-/* Two columns of n, each aligned. */
+/* A state with two columns of n, each aligned. */
 static struct fric_state *allocate(const struct fric_memory *memory, size_t n)
 {
 	const size_t bytes = (n * sizeof(double) + FRIC_ALIGNMENT - 1) / FRIC_ALIGNMENT * FRIC_ALIGNMENT;
@@ -70,7 +70,7 @@ static struct fric_state *allocate(const struct fric_memory *memory, size_t n)
 	return state;
 }
 
-/* Of the contacts of vertices alone, or of bodies alone. */
+/* For contacts at vertices only, or of bodies only. */
 static enum fric_code create_part(const struct fric_context *context, const struct fric_contacts *contacts,
                                   const double *lagged_velocities, struct fric_state **state, struct fric_error *error)
 {
