@@ -1,4 +1,4 @@
-/* The results that are compared, computed by the calls that users make. */
+/* The results to be compared, computed by the public functions. */
 #include "core/gradcheck/claims.h"
 
 #include "core/base/memory.h"
@@ -23,7 +23,7 @@ static void forces_span(void *data, struct span span, struct fault *fault)
 	forces_in_rows(dim, span, work.force[0], task->claims->forces + span.begin * dim);
 }
 
-/* The forces that fric_evaluate adds up. */
+/* The forces that fric_evaluate sums. */
 static enum fric_code forces(const struct fric_context *context, const struct fric_contacts *contacts,
                              const struct fric_question *question, struct claims *claims, struct fric_error *error)
 {
@@ -56,7 +56,7 @@ static void wrenches_chunk(void *data, size_t chunk, size_t begin, size_t end, s
 	}
 }
 
-/* The same for bodies. */
+/* The wrenches of bodies that fric_evaluate sums. */
 static enum fric_code wrenches(const struct fric_context *context, const struct fric_contacts *contacts,
                                const struct fric_question *question, struct claims *claims, struct fric_error *error)
 {

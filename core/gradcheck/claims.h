@@ -1,12 +1,12 @@
 /**
- * What the library computes, as users get it, for fric_compare.
+ * The library's results, from the public functions, for fric_compare.
  */
 #ifndef FRIC_CLAIMS_H
 #define FRIC_CLAIMS_H
 
 #include "core/fric.h"
 
-/* Answers to a question; those per contact are in the order of all groups. */
+/* Results for a question; arrays per contact are in the order of all groups. */
 struct claims {
 	double potential;
 	double *gradient;   /* [n_dofs] */
@@ -16,7 +16,7 @@ struct claims {
 	double *inner;      /* [fric_n_inner] */
 	struct fric_pattern *pattern;
 	double *csr;    /* [n_entries of the pattern] */
-	double *arrays; /* private, as are the sizes: what the arrays above lie in */
+	double *arrays; /* private, like the sizes: the block that contains the arrays above */
 	size_t arrays_bytes, csr_bytes;
 };
 

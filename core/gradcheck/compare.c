@@ -1,6 +1,6 @@
 /* The comparison with central differences (docs/check.md). References and scales are long doubles, as they may be far
- * outside the range of the results. Contacts are taken a window at a time: expected values are computed in parallel,
- * then added up at the vertices in contact order. */
+ * outside the range of the results. Contacts are processed in windows: expected values are computed in parallel, then
+ * summed at the vertices in contact order. */
 #include "core/gradcheck/compare.h"
 
 #include <math.h>
@@ -40,8 +40,8 @@ static struct expected expect_slip(const struct comparing *task, const struct re
 	                             : fricp_expect_vertex_slip(r, task->velocities, t, anchored);
 }
 
-/* The slip as computed in doubles, and that without the anchor, if they are right within rounding: derivatives are
- * compared there. */
+/* The slips with and without the anchor at which derivatives are compared: the values computed in doubles if they are
+ * correct to rounding, else the expected ones. */
 static void slip_in_question(const struct comparing *task, const struct reference *r, long double x[MOST_SLIP],
                              long double bare[MOST_SLIP])
 {
@@ -54,7 +54,7 @@ static void slip_in_question(const struct comparing *task, const struct referenc
 	}
 }
 
-/* The drag's part of the scales: over s / eps_v, s and s eps_v. */
+/* The drag's part of the scales, divided by s / eps_v, s and s eps_v. */
 struct drag {
 	long double inner, force, potential;
 };
@@ -77,7 +77,7 @@ static struct drag expect_drag(const struct reference *r, const long double bare
 	return (struct drag){strength, strength * sqrtl(squared), strength * squared};
 }
 
-/* @param pairs  what the entries of inner matrices are multiplied by: by the slip before mu_aniso, or 1 */
+/* @param pairs  factors of the inner matrix's entries: products of mu_aniso, or 1 */
 static void expect_inner(const struct response *at, double eps_v, long double known, const long double *pairs,
                          struct reference *r)
 {
@@ -122,7 +122,7 @@ static void expect(const struct comparing *task, struct reference *r)
 
 /* ---- its comparison ---- */
 
-/* Where a contact's numbers are among the claims, which count those of bodies on. */
+/* A contact's values among the claims, which number contacts of bodies after all others. */
 static const double *claimed_forces(const struct comparing *task, const struct reference *r)
 {
 	const struct claims *claims = task->claims;
@@ -152,8 +152,8 @@ static void judge_numbers(const struct comparing *task, const struct reference *
 		judge(f, FRIC_HESSIAN, at, inner[e], r->inner[e].value, r->inner[e].scale);
 }
 
-/* The triplets of one contact, row by row. A number in the wrong place counts as a wrong number. @return how many they
- * are */
+/* Compares the triplets of one contact, row by row. A value in the wrong place counts as a wrong value. @return number
+ * of triplets */
 static size_t judge_triplets(const struct comparing *task, const struct reference *r, const int32_t *rows,
                              const int32_t *cols, const double *values, struct findings *f)
 {
@@ -208,7 +208,7 @@ static bool compare_few(const struct comparing *task, size_t begin, size_t end, 
 	return fine == end;
 }
 
-/* begin and end count from the window's first contact, faults from the first of all. */
+/* begin and end count from the window's first contact, fault positions from the first contact of all. */
 static void compare_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
 {
 	const struct comparing *task = data;
@@ -239,7 +239,7 @@ static struct fault run(struct comparing *task, size_t n, size_t size, chunk_wor
 	return fricp_parallel_phases(task->context, n < from ? 1 : task->context->n_threads, &phase, 1, task);
 }
 
-/* Those at vertices, or those of bodies. */
+/* Compares the contacts at vertices, or those of bodies. */
 static struct fault compare_contacts(struct comparing *task, const struct fric_contacts *here)
 {
 	struct fault fault = {FRIC_OK, SIZE_MAX};
@@ -301,7 +301,7 @@ static struct fault compare_sums(struct comparing *task)
 	return fault;
 }
 
-/* ---- which contact ---- */
+/* ---- the worst contact ---- */
 
 /* The mean over a contact's members of the largest difference at each. */
 static double suspicion(const struct fric_contacts *c, size_t i, const struct expected *sums)

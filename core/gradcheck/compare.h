@@ -1,6 +1,6 @@
 /**
- * The two halves of fric_compare: what the library computes (its claims), and the comparison of that with central
- * differences. They are separate so that a test can falsify claims and see whether the comparison notices.
+ * The two halves of fric_compare: one computes the library's results (claims), the other compares them with central
+ * differences. They are separate so that a test can falsify claims and check that the comparison detects it.
  */
 #ifndef FRIC_COMPARE_H
 #define FRIC_COMPARE_H

@@ -5,7 +5,7 @@
 #include "core/base/quad.h"
 #include "core/law/textbook.h"
 
-/* One Newton step doubles the digits of the long double. */
+/* One Newton step doubles the digits of the long double root. */
 static quad square_root(quad x)
 {
 	if (x <= 0)
@@ -29,7 +29,7 @@ static quad potential(const struct textbook *p, int n, const quad *x)
 	return textbook_potential(p, length(n, x));
 }
 
-/* The potential where directions r and t have gone on by g and by h. */
+/* The potential after a step g along direction r and h along direction t. */
 static quad moved(const struct textbook *p, int n, const quad *x, int r, quad g, int t, quad h)
 {
 	quad there[MOST_DIRECTIONS];
@@ -40,13 +40,13 @@ static quad moved(const struct textbook *p, int n, const quad *x, int r, quad g,
 	return potential(p, n, there);
 }
 
-/* 1 - z comes from a rounded z. */
+/* The error of 1 - z, which comes from a rounded z. */
 static quad known_ratio(quad z)
 {
 	return 0x1p-50 * (z > 1 ? z : 1);
 }
 
-/* A step is at most 2^-16 of what the law changes over. */
+/* A step is at most 2^-16 of the range over which the law changes. */
 static quad step_at(const struct textbook *p, quad z)
 {
 	const quad longest = DIFFERENCES_STEP,
@@ -55,13 +55,13 @@ static quad step_at(const struct textbook *p, quad z)
 	return step > least ? step : least;
 }
 
-/* What the rounding of potentials leaves of second differences over a short step, beyond eps_v. */
+/* Rounding error of second differences over a short step, beyond eps_v. */
 static quad noise_of(quad mu, quad z, quad step)
 {
 	return step < DIFFERENCES_STEP ? mu * 0x1p-109 / (step * step * z) : 0;
 }
 
-/* Whether the length of x, whose squares are nearly exact in 113 bits, is at least times eps_v. */
+/* Whether the length of x is at least times eps_v. Squares are nearly exact in 113 bits. */
 static bool reaches(int n, const long double *x, double eps_v, int times)
 {
 	const quad limit = times * (quad)eps_v;
@@ -122,7 +122,7 @@ void fricp_differences_at(const struct fric_law *law, const quad *areas, double 
 		out->known = (long double)known_ratio(z) * (largest_of(out->hessian, n * (n + 1) / 2) + out->blur);
 }
 
-/* Where direction t has gone on by h. */
+/* The potential of the drag after a step h along direction t. */
 static quad drag(quad strength, int n, const quad *x, int t, quad h)
 {
 	quad squared = 0;
@@ -140,7 +140,7 @@ void fricp_differences_of_drag(double viscous, double eps_v, int n, const long d
 		squared += x[t] * x[t];
 	}
 	const quad size = square_root(squared), h = size > 1 ? size : 1, here = drag(k, n, x, 0, 0);
-	const quad g = size > 0 ? size : 1; /* beside a longer step, a small slip would be lost */
+	const quad g = size > 0 ? size : 1; /* relative to a longer step, a small slip would be lost */
 	out->potential += (long double)here;
 	for (int t = 0, e = 0; t < n; e += n - t, t++) {
 		const quad ahead = drag(k, n, x, t, h), behind = drag(k, n, x, t, -h);

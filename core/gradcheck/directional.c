@@ -1,4 +1,4 @@
-/* Derivatives along a direction against differences of answers (docs/check.md). */
+/* Compares derivatives along a direction with differences of results (docs/check.md). */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -8,39 +8,39 @@
 #include "core/gradcheck/expected.h"
 #include "core/gradcheck/moved.h"
 
-/* Steps are 2^-level of the direction, one after the other, and differences over them are extrapolated to no step at all
- * (Richardson). A long step is off where the answer bends, or has a knot, within it; a short one by what rounding leaves.
- * Each number may take the best two neighbours among the steps, which must both agree: a single one might by chance. */
+/* Steps are 2^-level times the direction, in turn, and the differences are extrapolated to step 0 (Richardson). A long
+ * step is inaccurate if the function is strongly curved or has a knot within it, a short one because of rounding. Each
+ * entry uses its best two successive steps, which must both agree: a single one might agree by chance. */
 enum { FIRST_LEVEL = 8, LAST_LEVEL = 46 };
 
 enum { AHEAD, BEHIND, N_SIDES };
-/* Differences to both sides, or to one alone, which is what is left at a knot. */
+/* Two-sided differences, and one-sided ones, which remain valid on one side of a knot. */
 enum { ON_BOTH_SIDES = N_SIDES, N_KINDS };
-/* How often they are extrapolated; not at all, they tell too little to be compared. */
+/* Number of extrapolation orders. Differences without extrapolation are too inaccurate to be compared. */
 enum { N_ORDERS = 4 };
 
-/* Where derivatives do not fit a double, what they are multiplied by is divided by 2^250, up to four times. */
+/* Where derivatives do not fit a double, the direction or the cotangents are divided by 2^250, up to four times. */
 enum { EACH_TIME = 250, MOST_TIMES = 4 };
 
 /* Arrays of [1 + n_dofs]: the potential comes first. */
 struct trial {
 	struct move move;
 	size_t n;
-	double unit; /* what the direction was divided by, so that derivatives along it fit a double */
+	double unit; /* factor by which the direction was shortened to make derivatives fit a double */
 	double *answer, *jvp, *cotangents;
-	double *natural;                        /* what contacts contribute at most, in size, over `unit` */
+	double *natural;                        /* sum of the contacts' largest possible contributions, over `unit` */
 	double *scale;                          /* of differences */
 	double *best;                           /* relative differences */
-	double *moved[N_SIDES];                 /* answers one step to each side; NaN: none */
+	double *moved[N_SIDES];                 /* results one step to each side; NaN: none */
 	double *differences[N_KINDS][N_ORDERS]; /* over the last step; NaN: none */
-	double floor[2];                        /* the least scale, of potential and gradient */
+	double floor[2];                        /* smallest scales, of potential and gradient */
 	double transposed;
 };
 enum { N_ARRAYS = 6 + N_SIDES + N_KINDS * N_ORDERS };
 
 /* ---- scales ---- */
 
-/* One contact's force and moment at its members. */
+/* Adds the size of one contact's force and moment to its members. */
 static void add_contact(const struct fric_contacts *c, enum fric_type type, size_t i, double size,
                         const double *weights, double *natural)
 {
@@ -81,7 +81,7 @@ static enum fric_code add_group(const struct trial *t, enum fric_type type, doub
 	return code;
 }
 
-/* What contacts contribute to each number, without their signs. */
+/* Sums the sizes of the contacts' contributions to each entry. */
 static enum fric_code find_natural(const struct trial *t, struct fric_error *error)
 {
 	const struct fric_contacts *c = t->move.derivation->contacts;
@@ -95,7 +95,7 @@ static enum fric_code find_natural(const struct trial *t, struct fric_error *err
 	return code;
 }
 
-/* The DOFs of a vertex, or of a body's velocity or spin, share a scale: [begin, end) around number i. */
+/* The DOFs of a vertex, or of a body's velocity or angular velocity, share a scale: [begin, end) around entry i. */
 static void block_of(const struct fric_contacts *c, size_t i, size_t *begin, size_t *end)
 {
 	const size_t dim = (size_t)c->dim, at_vertices = fric_n_vertices(c) * dim, all = (size_t)n_body_dofs(c->dim);
@@ -133,8 +133,8 @@ static double relative_to(const struct trial *t, size_t i, double difference)
 	return capped(fabsl((long double)difference - t->jvp[i]) / scale);
 }
 
-/* The difference over a step half as long as the last one. To one side, errors go by powers of the step, to both by those
- * of its square. */
+/* Adds the difference over a step half as long as the previous one. Errors of one-sided differences are a series in
+ * powers of the step, of two-sided ones in powers of its square. */
 static void consider(struct trial *t, int kind, size_t i, long double difference)
 {
 	long double power = 1;
@@ -172,7 +172,7 @@ static double largest_of(const double *x, size_t begin, size_t end)
 	return most;
 }
 
-/* A place without an answer tells nothing. */
+/* A side without a result is skipped. */
 static enum fric_code take_step(struct trial *t, int level)
 {
 	const double h = ldexp(t->unit, -level);
@@ -222,7 +222,7 @@ static void multiply(void *data, const double *numbers, double *direction, size_
 	p->cotangents += n;
 }
 
-/* Room for the cotangents of one field of a direction, which `one` has alone. NULL: no number of it is there. */
+/* Space for the cotangents of one field of a direction, the only field set in `one`. NULL: the field has no entries. */
 static double *take_room(const struct trial *t, const struct fric_differential *one, double **room)
 {
 	const size_t n = fricp_n_moved(t->move.derivation, one);
@@ -231,7 +231,7 @@ static double *take_room(const struct trial *t, const struct fric_differential *
 	return taken;
 }
 
-/* The cotangents of the same fields, in the room for moved numbers. */
+/* Cotangents of the same fields, stored in move.room. */
 static struct fric_differential room_of(const struct trial *t)
 {
 	const struct fric_differential *d = t->move.direction;
@@ -251,7 +251,7 @@ static struct fric_differential room_of(const struct trial *t)
 	return out;
 }
 
-/* Cotangents are as large as 1, or as much smaller as a result that fits a double takes. */
+/* Cotangents are about 1, or smaller if a result would not fit a double otherwise. */
 static enum fric_code take_back(struct trial *t, const struct fric_differential *out, struct fric_error *error)
 {
 	for (int times = 0;; times++) {
@@ -283,7 +283,7 @@ static enum fric_code find_transposed(struct trial *t, struct fric_error *error)
 	return FRIC_OK;
 }
 
-/* ---- which contact ---- */
+/* ---- the worst contact ---- */
 
 static double suspicion(const struct fric_contacts *c, enum fric_type type, size_t i, const double *best)
 {
@@ -315,7 +315,7 @@ static void find_worst(const struct trial *t, struct fric_derivative_agreement *
 	}
 }
 
-/* ---- */
+/* ---- the comparison ---- */
 
 static void shorten(void *data, const double *numbers, double *direction, size_t n)
 {
@@ -325,7 +325,7 @@ static void shorten(void *data, const double *numbers, double *direction, size_t
 		direction[i] = ldexp(direction[i], -EACH_TIME);
 }
 
-/* The direction is divided by what it takes. */
+/* Shortens the direction until its derivatives fit a double. */
 static enum fric_code take_forth(struct trial *t, struct fric_error *error)
 {
 	const struct move *m = &t->move;
@@ -339,13 +339,13 @@ static enum fric_code take_forth(struct trial *t, struct fric_error *error)
 	}
 }
 
-/* Whether the error is that of derivatives alone: what they are derivatives of fits a double. */
+/* Whether only the derivatives fail: potential and gradient fit doubles. */
 static bool fits(const struct trial *t, enum fric_code code)
 {
 	return code == FRIC_E_NOT_FINITE && fricp_answer_moved(&t->move, 0, t->answer) == FRIC_OK;
 }
 
-/* Forwards, where the derivatives fit a double; else nothing is off. */
+/* Compares fric_jvp if derivatives fit a double; otherwise that is no failure. */
 static enum fric_code compare_forth(struct trial *t, bool *compared, struct fric_error *error)
 {
 	enum fric_code code = take_forth(t, error);

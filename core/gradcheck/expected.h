@@ -1,6 +1,6 @@
 /**
- * Expected numbers with their scales, and how claims are judged by them. Contacts at vertices and of bodies differ in what
- * their members make of the slip (vertices.h, bodies.h).
+ * Expected values with their scales, and their comparison with claims. Contacts at vertices and of bodies differ in how
+ * their members contribute to the slip (vertices.h, bodies.h).
  */
 #ifndef FRIC_EXPECTED_H
 #define FRIC_EXPECTED_H
@@ -23,14 +23,14 @@ struct expected {
 	long double value, scale;
 };
 
-/* What a window keeps of each contact for the sums, by its DOFs. */
+/* The contributions of a contact to the sums, by DOF; kept for a window of contacts. */
 struct row {
 	int m;
 	size_t dof[MOST_BLOCK];
-	struct expected potential, gradient[MOST_BLOCK], product[MOST_BLOCK]; /* of its block with test_vector */
+	struct expected potential, gradient[MOST_BLOCK], product[MOST_BLOCK]; /* product: of its block with test_vector */
 };
 
-/* Everything that is expected of one contact. */
+/* All expected values of one contact. */
 struct reference {
 	const struct fric_contacts *contacts; /* all at vertices, or all of bodies */
 	size_t i;
@@ -38,7 +38,7 @@ struct reference {
 	int n, m; /* components of the slip; DOFs of its members */
 	union {
 		struct expected weight[FRIC_MAX_STENCIL];        /* vertices */
-		struct expected jacobian[MOST_SLIP][MOST_BLOCK]; /* bodies: of the slip by the DOFs */
+		struct expected jacobian[MOST_SLIP][MOST_BLOCK]; /* bodies: derivatives of the slip with respect to the DOFs */
 	};
 	int n_forces;
 	struct expected force[MOST_BLOCK]; /* as in struct claims: [dim], or wrenches [m] */
@@ -63,12 +63,12 @@ struct findings {
 
 struct comparing {
 	const struct fric_context *context;
-	const struct fric_contacts *contacts, *here; /* here: those that are compared, at vertices or of bodies */
+	const struct fric_contacts *contacts, *here; /* here: those being compared, at vertices or of bodies */
 	const struct coefficients *coefficients, *body_coefficients;
 	const double *velocities;
 	const struct claims *claims;
 	quad *areas;               /* of a curve, up to each point */
-	size_t ndof, first;        /* contact of the window */
+	size_t ndof, first;        /* first: contact that the window begins with */
 	struct row *rows;          /* [window] */
 	struct findings *chunks;   /* [chunks of a window or of the vertices] */
 	struct expected *gradient; /* [ndof]; after the comparison, scale is the relative difference */
@@ -79,7 +79,7 @@ struct comparing {
 
 static inline double capped(long double x)
 {
-	return x <= DBL_MAX ? (double)x : DBL_MAX; /* for a NaN, too */
+	return x <= DBL_MAX ? (double)x : DBL_MAX; /* also for a NaN */
 }
 
 static inline void raise_to(double *most, double x)
@@ -88,7 +88,7 @@ static inline void raise_to(double *most, double x)
 		*most = x;
 }
 
-/* Below the smallest normal double digits are lost, also on the way to a result: no scale is smaller than that. */
+/* Below the smallest normal double, results and intermediate values lose digits: scales are at least that large. */
 static inline long double floored(long double scale)
 {
 	return scale == 0 || scale > DBL_MIN ? scale : DBL_MIN;
@@ -107,7 +107,7 @@ static inline void add(struct expected *sum, long double value, long double scal
 	sum->scale += floored(scale);
 }
 
-/* Pseudorandom, between 1/2 and 1 with either sign: no mistake should have the same pattern. */
+/* Pseudorandom, between 1/2 and 1 with either sign: no error is likely to have the same pattern. */
 static inline long double test_vector(size_t dof)
 {
 	uint64_t x = (uint64_t)dof + 0x9e3779b97f4a7c15u;
@@ -118,7 +118,7 @@ static inline long double test_vector(size_t dof)
 	return x & 1 ? size : -size;
 }
 
-/* How many DOFs a member of a contact has. @param first  set to the first of them */
+/* The number of DOFs of a member of a contact. @param first  set to the first of them */
 static inline int dofs_of_member(const struct fric_contacts *c, enum fric_type type, int k, size_t i, size_t *first)
 {
 	const size_t member = (size_t)c->vertices[k][i];
@@ -126,7 +126,7 @@ static inline int dofs_of_member(const struct fric_contacts *c, enum fric_type t
 	return is_of_bodies(type) ? n_body_dofs(c->dim) : n_vertex_dofs(c->dim);
 }
 
-/* What one axis of a contact's relative velocity gains beside its stencil's. */
+/* Adds an offset's component, such as the anchor's, to the relative velocity along one axis. */
 static inline void add_offset(const struct column offset[3], size_t i, int axis, int sign, struct expected *relative)
 {
 	const long double x = offset[axis].data ? *column_at(offset[axis], i) : 0;

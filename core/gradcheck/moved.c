@@ -9,7 +9,7 @@
 #include "core/gradcheck/expected.h"
 #include "core/motion/slip.h"
 
-/* A batch and a question whose numbers may be changed. */
+/* A batch and a question whose values may be changed. */
 struct moved {
 	struct fric_batch batch;
 	const double *velocities, *slip_velocities;
@@ -20,9 +20,9 @@ static struct moved unmoved(const struct fric_derivation *d)
 	return (struct moved){*d->batch, d->question->velocities, d->slip_velocities};
 }
 
-/* ---- where the numbers of fields are ---- */
+/* ---- location of each field's values ---- */
 
-/* Of a field that is one number. */
+/* The value of a scalar field; NULL for others. */
 static double *scalar_of(struct moved *m, enum fric_field field)
 {
 	struct fric_friction *f = &m->batch.friction;
@@ -39,7 +39,7 @@ static double *scalar_of(struct moved *m, enum fric_field field)
 	}
 }
 
-/* Of any other. */
+/* The array of any other field. */
 static const double **array_of(struct moved *m, enum fric_field field)
 {
 	struct fric_friction *f = &m->batch.friction;
@@ -80,7 +80,7 @@ static size_t n_of_row(const struct fric_batch *b, enum fric_type type, enum fri
 	return (size_t)fricp_row_width(type, b->dim, row) * (values->stride ? b->groups[type].n : 1);
 }
 
-/* One field of a direction: its numbers, of the batch as it is, and what they are. */
+/* One field of a direction: its values in the unchanged batch, and its identity. */
 struct part {
 	enum fric_field field; /* FRIC_N_FIELDS: a row */
 	enum fric_type type;
@@ -150,8 +150,8 @@ size_t fricp_n_moved(const struct fric_derivation *derivation, const struct fric
 
 /* ---- directions ---- */
 
-/* How large the numbers of a direction are: in proportion to the field's, as large as the vector is that they change, or of
- * one size for all. */
+/* The size of a direction's entries: proportional to the field's entries, as large as the vector that they change, or
+ * the same for all. */
 enum size_kind { IN_PROPORTION, LIKE_THE_VECTOR, LIKE_VELOCITIES, LIKE_LENGTHS, LIKE_ONE };
 
 static enum size_kind kind_of_field(enum fric_field field)
@@ -191,7 +191,7 @@ static double largest_of(const double *x, size_t n)
 
 struct sizes {
 	double velocity, length;
-	double reach; /* of bodies' contacts: what an angular velocity is multiplied by */
+	double reach; /* of bodies' contacts: lever by which an angular velocity acts */
 };
 
 static double eps_v_of(const struct fric_contacts *c)
@@ -213,7 +213,7 @@ static double extent(const double *x, size_t n, size_t dim)
 	return most;
 }
 
-/* The longest arm, or radius where there is a longer one. */
+/* The longest arm or radius. */
 static double reach_of(const struct fric_contacts *bodies)
 {
 	double most = 0;
@@ -226,7 +226,7 @@ static double reach_of(const struct fric_contacts *bodies)
 	return most;
 }
 
-/* Whether a DOF is one of a body's turning. */
+/* Whether a DOF is a component of a body's angular velocity. */
 static bool turns(const struct fric_contacts *c, size_t dof)
 {
 	const size_t first = c->n_vertices * (size_t)c->dim;
@@ -241,7 +241,7 @@ static double largest_speed(const struct fric_contacts *c, const double *velocit
 	return most;
 }
 
-/* At rest, speeds are like eps_v. Turning without a reach moves no contact, however fast it is. */
+/* At rest, the speed is eps_v. Without a reach, turning moves no contact at any speed. */
 static struct sizes sizes_of(const struct fric_derivation *d)
 {
 	const struct fric_batch *b = d->batch;
@@ -260,7 +260,7 @@ struct filling {
 	struct sizes sizes;
 };
 
-/* Of a pair table, both halves are the same. */
+/* Both halves of a pair table have the same seed. */
 static size_t seed_of(const struct filling *f, const struct part *part, size_t i)
 {
 	const size_t m = f->derivation->batch->friction.n_materials;
@@ -269,7 +269,7 @@ static size_t seed_of(const struct filling *f, const struct part *part, size_t i
 	return i / m < i % m ? i % m * m + i / m : i;
 }
 
-/* Where a curve is flat, its slopes have a knot: those points stay. */
+/* The slopes of a curve have a knot where it is flat: those points stay fixed. */
 static bool is_held(const struct part *part, size_t i)
 {
 	const double *x = part->numbers;
@@ -277,7 +277,7 @@ static bool is_held(const struct part *part, size_t i)
 	       ((i > 0 && x[i] == x[i - 1]) || (i + 1 < part->n && x[i] == x[i + 1]));
 }
 
-/* Where a normal is as long along x as along y, that decides about its basis: it stays so, to the bit. */
+/* If the x and y components of a normal are equal in size, the tie determines its basis: keep it exact. */
 static void keep_ties(const struct filling *f, const struct part *part)
 {
 	const bool is_normal = part->row == FRIC_ROW_PLANE_NORMAL || part->row == FRIC_ROW_NORMAL;
@@ -290,7 +290,7 @@ static void keep_ties(const struct filling *f, const struct part *part)
 	}
 }
 
-/* With the first eight bits alone, it is added to numbers of about its size without rounding, times 2^-46 even. */
+/* Rounds to eight bits, so that adding it to numbers of similar size is exact, even times 2^-46. */
 static double short_of(double x)
 {
 	int exponent;
@@ -298,7 +298,7 @@ static double short_of(double x)
 	return ldexp(rint(ldexp(fraction, 8)), exponent - 8);
 }
 
-/* Of number i. */
+/* The size of entry i. */
 static double size_of(const struct filling *f, const struct part *part, size_t i)
 {
 	const enum size_kind kind = part->field < FRIC_N_FIELDS ? kind_of_field(part->field) : kind_of_row(part->row);
@@ -331,7 +331,7 @@ void fricp_fill_direction(const struct fric_derivation *derivation, const struct
 	each_part(derivation, direction, fill, &f);
 }
 
-/* ---- answers ---- */
+/* ---- results ---- */
 
 struct moving {
 	struct moved *out;
@@ -354,7 +354,7 @@ static void move_part(void *data, const struct part *part)
 	m->room += part->n;
 }
 
-/* Coefficients along directions that do not follow: those of the contacts as they are. */
+/* Recomputes effective coefficients along the unchanged contacts' directions, for directions that do not follow. */
 static void keep_directions(const struct fric_contacts *at, const struct fric_contacts *moved, const double *velocities,
                             struct coefficients *effective)
 {
@@ -403,7 +403,7 @@ static enum fric_code evaluate(const struct move *move, const struct moved *m, c
 	return code;
 }
 
-/* Contacts that are skipped weigh nothing, wherever they are moved. */
+/* Sets the weight of skipped contacts to zero, wherever they are moved. */
 static void hold_skipped(const struct move *move, struct moved *m)
 {
 	const struct fric_contacts *contacts = move->derivation->contacts;

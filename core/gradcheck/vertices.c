@@ -2,7 +2,7 @@
 
 #include "core/motion/stencil.h"
 
-/* What the coordinates leave for the origin of a side. */
+/* The weight of a side's origin: 1 minus the other weights. */
 static struct expected share_of_origin(enum fric_type type, int origin, const long double at[2])
 {
 	long double taken = 0, scale = 1;
@@ -88,7 +88,7 @@ static struct expected expect_force(const struct response *at, const struct refe
 	return (struct expected){sum.value, floored(sum.scale)};
 }
 
-/* The piece times what test_vector is of the contact. */
+/* The piece times the contact's part of test_vector. */
 static void expect_product(const struct reference *r, struct expected piece[3][3], struct expected product[3])
 {
 	const int dim = r->contacts->dim;
