@@ -47,7 +47,7 @@ struct fault fricp_add_actions(const struct fric_context *context, const struct 
 	return all_finite(sums, b->n_vertices * width) ? (struct fault){FRIC_OK, SIZE_MAX} : body_overflow(b);
 }
 
-/* @return whether all is finite */
+/* @return whether everything is finite */
 static bool evaluate_contact(const struct evaluation *task, size_t i, double *sum)
 {
 	const struct fric_contacts *b = task->b;
@@ -165,7 +165,7 @@ static void line_chunk(void *data, size_t chunk, size_t begin, size_t end, struc
 		}
 }
 
-/* Adds the sums of all chunks, in their order. @return FRIC_E_STOPPED, or body_overflow if one is not finite */
+/* Adds the sums of all chunks, in order. @return FRIC_E_STOPPED, or body_overflow if a sum is not finite */
 static struct fault add_up(const struct fric_context *context, const struct line *task, double *potential,
                            double *slope)
 {

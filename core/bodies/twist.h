@@ -1,12 +1,12 @@
 /**
- * From the twists of bodies to the slip of a contact, and from its force back (docs/physics.md 3). The twist of a body is
- * its velocity v at the body's point and its angular velocity w, which in 2D is one number. `b` are contacts of bodies
- * (contacts/contacts.h), whose arms r_a and r_b lead from the bodies' points to the contact:
+ * From the twists of bodies to the slip of a contact, and from its force back (docs/physics.md 3). The twist of a body
+ * is its velocity v at the body's point and its angular velocity w, which in 2D is one number. `b` are contacts of
+ * bodies (contacts/contacts.h), whose arms r_a and r_b lead from the bodies' points to the contact:
  *
  *     relative = (v_a - v_b) + (w_a x r_a - w_b x r_b)     turn = w_a - w_b
  *     S = (diag(mu_aniso) P^T relative, spin_radius n.turn, roll_radius P^T turn)     2D: (.., roll_radius turn)
  *
- * where the world is a body at rest. As differences: equal twists about one point give exactly zero.
+ * where the world is a body at rest. Uses differences: equal twists about one point give exactly zero.
  */
 #ifndef FRIC_TWIST_H
 #define FRIC_TWIST_H
@@ -17,24 +17,24 @@
 
 enum { MOST_TWIST = 6 };
 
-/* How two bodies move at their contact: velocity, and angular velocity, in 2D its first entry alone. */
+/* Relative motion of two bodies at their contact: velocity, and angular velocity, which in 2D is turn[0] only. */
 struct encounter {
 	double relative[3], turn[3];
 };
 
-/* How many bodies such a contact has. */
+/* The number of bodies of a contact. */
 static inline int n_bodies_of(enum fric_type type)
 {
 	return type == FRIC_BODY_BODY ? 2 : 1;
 }
 
-/* Components of a slip S. */
+/* The number of components of a slip S. */
 static inline int n_body_slip(int dim)
 {
 	return dim == 3 ? 5 : 2;
 }
 
-/* Component d of w x r, in 2D of a number w. */
+/* Component d of w x r; in 2D w is one number. */
 static inline double turned(int dim, const double *w, double *const r[3], size_t i, int d)
 {
 	if (dim == 2)
@@ -58,7 +58,7 @@ static inline void encounter_at(const struct fric_contacts *b, enum fric_type ty
 		e->turn[d] = x[dim + d] - y[dim + d];
 }
 
-/* The components of a slip beyond the tangent plane: without radii in u, with them in scaled. */
+/* The components of a slip beyond the tangent plane: u without the radii, scaled with them. */
 static inline void slip_turning(const struct fric_contacts *b, size_t i, const double turn[3], struct slip *slip)
 {
 	const double spin = *column_at(b->spin_radius, i), roll = *column_at(b->roll_radius, i);
@@ -76,7 +76,7 @@ static inline void slip_turning(const struct fric_contacts *b, size_t i, const d
 	}
 }
 
-/* What follows from velocities alone; slip_judge does the rest. */
+/* Sets the members that follow from velocities only; slip_judge sets the rest. */
 static inline void body_slip_velocity(const struct fric_contacts *b, enum fric_type type, size_t i, const double *v,
                                       struct slip *slip)
 {
@@ -87,7 +87,7 @@ static inline void body_slip_velocity(const struct fric_contacts *b, enum fric_t
 	slip_turning(b, i, e.turn, slip);
 }
 
-/* The same of a contact at vertices or of bodies. */
+/* As body_slip_velocity, for a contact at vertices or of bodies. */
 static inline void contact_slip_velocity(const struct fric_contacts *c, enum fric_type type, size_t i, const double *v,
                                          struct slip *slip)
 {
@@ -97,7 +97,7 @@ static inline void contact_slip_velocity(const struct fric_contacts *c, enum fri
 		slip_velocity(c, type, i, v, slip);
 }
 
-/* How a slip changes with velocities, d of them: what is added to a slip does not. */
+/* The change of a slip along a change d of the velocities; surface velocity and anchor are constant. */
 static inline void body_slip_change(const struct fric_contacts *b, enum fric_type type, size_t i, const double *d,
                                     struct slip *slip)
 {
@@ -115,12 +115,14 @@ static inline void body_slip_of(const struct fric_contacts *b, const struct coef
 	slip_judge(b, mu, i, slip);
 }
 
-/* What acts at a contact: on the first body, and with the opposite sign on the second. A couple is one number in 2D. */
+/* The action at a contact: on the first body, and with the opposite sign on the second. In 2D a couple is one
+ * number. */
 struct action {
 	double force[3], couple[3];
 };
 
-/* The action of a force f on the slip, [n_body_slip]. extreme: a product may over- or underflow on the way. */
+/* The action of a force f on the slip, [n_body_slip]. extreme: a product may over- or underflow although the result
+ * does not */
 static inline void action_of(const struct fric_contacts *b, size_t i, const long double f[MOST_SLIP], bool extreme,
                              struct action *action)
 {
@@ -137,7 +139,7 @@ static inline void action_of(const struct fric_contacts *b, size_t i, const long
 			(double)(b->normal[d][i] * (spin * f[2]) + roll * (p[2 * d][i] * f[3] + p[2 * d + 1][i] * f[4]));
 }
 
-/* The gradient of a contact's potential by its motion, drag included. */
+/* The gradient of a contact's potential with respect to its relative motion, drag included. */
 static inline void body_action(const struct fric_contacts *b, size_t i, const struct slip *slip, struct action *action)
 {
 	long double f[MOST_SLIP], drag[MOST_SLIP];
@@ -150,7 +152,7 @@ static inline void body_action(const struct fric_contacts *b, size_t i, const st
 	action_of(b, i, f, slip->extreme || slip->extreme_drag || !has_unit_basis(b, i), action);
 }
 
-/* An action at the point of body k of its contact: force and torque, [n_body_dofs]. */
+/* The force and torque of an action at the point of body k of its contact, [n_body_dofs]. */
 INLINE void wrench_of(const struct fric_contacts *b, int dim, int k, size_t i, const struct action *action,
                       double *wrench)
 {
@@ -185,8 +187,8 @@ INLINE void unit_action(const struct fric_contacts *b, int dim, size_t i, int t,
 		action->couple[d] = t == 2 ? b->normal[d][i] * spin : p[2 * d + t - 3][i] * roll;
 }
 
-/* J = dS/d(twists) of contact i of k bodies, [n_body_slip, k * n_body_dofs]; zeros if it is skipped. Row t is what S_t's
- * force would be at the bodies' points. Quick where dim and k are constants. */
+/* J = dS/d(twists) of contact i of k bodies, [n_body_slip, k * n_body_dofs]; zeros if it is skipped. Row t consists of
+ * the wrenches of a unit force along S_t. Fast where dim and k are constants. */
 INLINE void body_jacobian(const struct fric_contacts *b, int dim, int k, size_t i, double *jacobian)
 {
 	const int n = n_body_slip(dim), m = n_body_dofs(dim);

@@ -8,7 +8,7 @@
 #include "core/bodies/hessian.h"
 #include "core/derive/point.h"
 
-/* What acts at a body of a contact, or its twist: `width` numbers. @return whether they fit doubles */
+/* Rounds a wrench or a twist, `width` numbers, to doubles. @return whether they fit */
 static bool round_all(const long double *from, int width, double *to)
 {
 	bool finite = true;
@@ -33,7 +33,7 @@ struct forward {
 	double *wrenches;        /* [n_actions, n_body_dofs] */
 };
 
-/* A skipped contact has no force, whatever changes. @return whether all is finite */
+/* A skipped contact has no force, so its tangents are zero. @return whether everything is finite */
 static bool forward_contact(const struct forward *task, size_t i, long double *sum)
 {
 	const struct fric_contacts *b = task->bodies.contacts;
@@ -89,7 +89,7 @@ static enum fric_code forward_all(const struct fric_context *context, struct for
 	return fricp_report_fault(b, fault, error);
 }
 
-/* Whether bodies depend on nothing that has a tangent but velocities. */
+/* Whether velocities are the only inputs of bodies that have a tangent. */
 static bool by_velocities_alone(const struct point_task *d)
 {
 	double *const *fields = d->differential->fields;
@@ -98,8 +98,8 @@ static bool by_velocities_alone(const struct point_task *d)
 	       !d->curve && d->links[FRIC_BODY_BODY].n == 0 && d->links[FRIC_BODY_WORLD].n == 0;
 }
 
-/* A product with the Hessian, and the slope of the potential on a line, in doubles: almost three times as fast. @return
- * FRIC_E_NOT_FINITE where something overflows, perhaps on the way alone */
+/* A product with the Hessian, and the derivative of the potential along a line, in doubles: almost three times as fast.
+ * @return FRIC_E_NOT_FINITE if something overflows, possibly only an intermediate result */
 static enum fric_code along_velocities(const struct fric_context *context, const struct fric_derivation *derivation,
                                        const double *direction, long double *potential, double *gradient,
                                        struct fric_error *error)
@@ -134,7 +134,7 @@ enum fric_code fricp_bodies_jvp(const struct fric_context *context, const struct
 
 /* ---- backwards ---- */
 
-/* A field that has sums at bodies: rows are kept of it, if it is wanted. */
+/* A field with sums at bodies: its rows are stored if it is wanted. */
 struct kept {
 	double *rows, *out; /* [n_actions, width], [n_bodies, width] */
 	size_t width;
@@ -148,7 +148,7 @@ struct backward {
 	const double *cotangent;
 	const struct second *second;
 	struct kept kept[N_KEPT];
-	double *mu[2];            /* [n] cotangents of coefficients; NULL: no table wants them */
+	double *mu[2];            /* [n] cotangents of coefficients; NULL: no table needs them */
 	struct totals *totals;    /* [chunks] */
 	struct table_pull *pulls; /* [chunks, table.n]; NULL: not wanted */
 };
@@ -159,7 +159,7 @@ static double *row_at(const struct backward *task, int field, size_t i, int k)
 	return kept->rows + (first_action(task->bodies.contacts, i) + (size_t)k) * kept->width;
 }
 
-/* Relative velocities and turns act on twists as a force and a couple would. */
+/* Stores cotangents of relative velocities and turns as those of twists: they transform like a force and a couple. */
 static bool keep_twists(const struct backward *task, int field, enum fric_type type, size_t i,
                         const long double relative[3], const long double turn[3])
 {
@@ -187,7 +187,7 @@ static bool keep_rows(const struct backward *task, enum fric_type type, size_t i
 	return finite;
 }
 
-/* What goes to rows of the group, and to sums of what has one row. */
+/* Writes the rows of the group, and adds to the sums of fields with one row. */
 static bool write_links(const struct backward *task, enum fric_type type, size_t row, const struct inputs *c,
                         struct totals *totals)
 {
@@ -206,7 +206,7 @@ static bool write_links(const struct backward *task, enum fric_type type, size_t
 	return finite;
 }
 
-/* A skipped contact has no force, whatever changes. @return whether all is finite */
+/* A skipped contact has no force, so its cotangents are zero. @return whether everything is finite */
 static bool backward_contact(const struct backward *task, size_t i, struct totals *totals, struct table_pull *pulls)
 {
 	const struct fric_contacts *b = task->bodies.contacts;
@@ -242,7 +242,7 @@ static void backward_chunk(void *data, size_t chunk, size_t begin, size_t end, s
 		}
 }
 
-/* In the order of contacts. */
+/* In contact order. */
 static void add_tables(const struct backward *task)
 {
 	const struct fric_contacts *b = task->bodies.contacts;
@@ -252,7 +252,7 @@ static void add_tables(const struct backward *task)
 			                   task->bodies.differential->fields[FRIC_BY_MATERIAL_MU_S + kind]);
 }
 
-/* In the order of chunks. */
+/* In chunk order. */
 static void add_totals(const struct backward *task, struct totals *totals, struct table_pull *pulls)
 {
 	const struct fric_contacts *b = task->bodies.contacts;
@@ -270,7 +270,7 @@ static void add_totals(const struct backward *task, struct totals *totals, struc
 	}
 }
 
-/* All fields are written, also where one of them overflows. */
+/* Writes all fields, even if one of them overflows. */
 static struct fault add_up(const struct fric_context *context, const struct backward *task, struct totals *totals,
                            struct table_pull *pulls)
 {
@@ -300,7 +300,7 @@ static void choose_fields(struct backward *task, const struct fric_differential 
 	}
 }
 
-/* Gives each array its part of `room`; NULL: only counts. @return how many bytes they take */
+/* Assigns each array its part of `room`; NULL: only computes the size. @return the size in bytes */
 static size_t lay_out(struct backward *task, const struct fric_differential *cotangents, bool curve, char *room)
 {
 	const struct fric_contacts *b = task->bodies.contacts;

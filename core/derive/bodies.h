@@ -1,7 +1,8 @@
 /**
- * The bodies' part of fric_jvp and fric_vjp, plain. What a contact of bodies has beside one at vertices (bodies/twist.h):
- * arms from the bodies' points to its own, the components of its slip that stand for spinning and rolling, with radii and
- * a unit normal. To be called with contacts that have bodies. Faults are reported as those of the public calls.
+ * The bodies' part of fric_jvp and fric_vjp, in the plain form. Contacts of bodies (bodies/twist.h) have, beyond
+ * contacts at vertices, arms from the bodies' points to the contact, and slip components for spinning and rolling, with
+ * radii and a unit normal. Call these functions only if there are contacts of bodies. They report faults as the public
+ * functions do.
  */
 #ifndef FRIC_DERIVE_BODIES_H
 #define FRIC_DERIVE_BODIES_H
@@ -12,8 +13,8 @@
 
 /**
  * @param curve      the tangent of a measured curve; NULL: none
- * @param potential  the tangent of the bodies' part is added
- * @param gradient   [n_dofs] the tangent of the bodies' part is overwritten
+ * @param potential  the bodies' part of the tangent is added
+ * @param gradient   [n_dofs] the bodies' part of the tangent is overwritten
  * Allocates up to two wrenches per contact while it runs, from the context's memory.
  */
 enum fric_code fricp_bodies_jvp(const struct fric_context *context, const struct fric_derivation *derivation,
@@ -22,12 +23,12 @@ enum fric_code fricp_bodies_jvp(const struct fric_context *context, const struct
 
 /**
  * @param psi, cotangent  of the potential, and [n_dofs] of the gradient
- * @param second          NULL, or the tangents along which all is differentiated again (second.h)
+ * @param second          NULL, or tangents along which the result is differentiated again (second.h)
  * @param cotangents      rows per contact, body positions and the bodies' part of velocities and lagged velocities are
- *                        overwritten; to tables of materials the bodies' part is added
- * @param totals          the sums of what has one row for all contacts are added
- * @param pulls           [table.n] the same of a measured curve; NULL: not wanted
- * Allocates what acts at each body of each contact while it runs, and a struct totals per FRIC_CHUNK contacts, from the
+ *                        overwritten; the bodies' part is added to pair tables
+ * @param totals          the sums of fields with one row for all contacts are added
+ * @param pulls           [table.n] the sums of a measured curve are added; NULL: not wanted
+ * Allocates one row per body of each contact while it runs, and a struct totals per FRIC_CHUNK contacts, from the
  * context's memory.
  */
 enum fric_code fricp_bodies_vjp(const struct fric_context *context, const struct fric_derivation *derivation,

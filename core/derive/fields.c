@@ -83,7 +83,7 @@ static void link_rows(const struct fric_batch *batch, enum fric_type type, const
 	}
 }
 
-/* The fields that stand for a row that a group has not. */
+/* Fields that replace a row that a group lacks. */
 static const struct {
 	enum fric_field field;
 	enum fric_row instead;
@@ -100,7 +100,7 @@ static const struct {
 };
 enum { N_SHARED = sizeof(shared) / sizeof(*shared) };
 
-/* Whether the batch has the field at all. */
+/* Whether the batch uses the field. */
 static bool is_used(const struct fric_batch *batch, enum fric_field field)
 {
 	if (field == FRIC_BY_MU_S || field == FRIC_BY_MU_K)

@@ -68,9 +68,9 @@ void fricp_force_point(const struct fric_contacts *contacts, const struct coeffi
 		point->force[t] = point->g1 * point->direction[t] + at->viscous * at->bare[t];
 }
 
-/* A/s q, without the drag, from the eigenvalues, so that there is no pole at rest. q's part perpendicular to the unit
- * vector s is summed over pairs of components: q - (s.q) s loses every digit of a component that is far larger than the
- * others. */
+/* A/s q without the drag, from the eigenvalues, so that there is no pole at rest. The part of q perpendicular to the
+ * unit vector s is summed over pairs of components, because q - (s.q) s loses all digits of a component in which s is
+ * far larger than in the others. */
 static void curvature(const struct force_point *p, const long double *q, long double *out)
 {
 	const long double *s = p->unit, along = dot(p->n, s, q);
@@ -82,7 +82,8 @@ static void curvature(const struct force_point *p, const long double *q, long do
 	}
 }
 
-/* How g1 changes with the value of a curve, and g0 with its integral: it is looked up beyond eps_v alone. */
+/* The derivatives of g1 with respect to the value of a curve, and of g0 with respect to its integral; 0 below eps_v,
+ * where the curve is not used. */
 static void by_curve(const struct force_point *p, long double *value, long double *integral)
 {
 	const bool follows = law_has(p->law, LAW_MEASURED) && p->point.slides;
@@ -116,7 +117,7 @@ void fricp_force_cotangent(const struct force_point *p, long double psi, const l
 	const struct law_slopes_l *d = &p->slopes;
 	const struct force_inputs *at = &p->at;
 	const int n = p->n;
-	/* Of g0 and of g1. */
+	/* The factors of g0 and of g1. */
 	const long double of_g0 = at->s * psi * at->eps_v, of_g1 = at->s * dot(n, q, p->direction);
 	long double value, integral;
 	by_curve(p, &value, &integral);
@@ -136,7 +137,7 @@ void fricp_force_cotangent(const struct force_point *p, long double psi, const l
 	}
 }
 
-/* The law's second derivatives, where the contact is. */
+/* The law's second derivatives at the contact. */
 static struct law_bends_l bends_of(const struct law_table *table, const struct force_point *p)
 {
 	const struct law_reach_l none = {0};

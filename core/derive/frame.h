@@ -1,18 +1,18 @@
 /**
- * The basis of a contact's slip: u = diag(a) P^T y with the relative velocity y, and for bodies the components that
- * the radii give turns; with its derivatives forwards and backwards. The gradient's cotangent is projected in the same way,
- * and so are the velocities that the directions of effective coefficients follow.
+ * The basis of a contact's slip, with derivatives forwards and backwards: u = diag(a) P^T y for the relative velocity
+ * y, and for bodies the components that turns contribute through the radii. The same projection applies to the
+ * gradient's cotangent and to the velocities that the directions of effective coefficients follow.
  */
 #ifndef FRIC_DERIVE_FRAME_H
 #define FRIC_DERIVE_FRAME_H
 
-/* What a slip is projected by: numbers, tangents or cotangents. */
+/* Parameters of a slip's projection: values, tangents or cotangents. */
 struct frame {
 	long double basis[6]; /* [dim, dim-1] */
 	long double mu_aniso[2];
-	long double normal[3]; /* of bodies: unit */
+	long double normal[3]; /* of bodies, unit */
 	long double spin, roll;
-	/* Of numbers: how much of a change of the normal counts for spin, and of the basis for rolling. */
+	/* Of values only: weights of a tilt of the normal for spin, and of the basis for rolling. */
 	long double tilt[2];
 };
 
@@ -32,7 +32,7 @@ static inline void project(int dim, const struct frame *f, const long double y[3
 		u[t] = f->mu_aniso[t] * along_axis(dim, f, t, y);
 }
 
-/* P diag(a) f, which is the transpose. */
+/* P diag(a) f, the transpose. */
 static inline void unproject(int dim, const struct frame *frame, const long double *f, long double y[3])
 {
 	for (int d = 0; d < dim; d++) {
@@ -42,7 +42,7 @@ static inline void unproject(int dim, const struct frame *frame, const long doub
 	}
 }
 
-/* The change of `project` along tangents of the frame and of y. */
+/* The tangent of `project`, from tangents of the frame and of y. */
 static inline void project_tangent(int dim, const struct frame *at, const long double y[3], const struct frame *frame,
                                    const long double tangent[3], long double *u)
 {
@@ -51,7 +51,7 @@ static inline void project_tangent(int dim, const struct frame *at, const long d
 		       at->mu_aniso[t] * (along_axis(dim, frame, t, y) + along_axis(dim, at, t, tangent));
 }
 
-/* The same of `unproject`. */
+/* The tangent of `unproject`. */
 static inline void unproject_tangent(int dim, const struct frame *at, const long double *f, const struct frame *frame,
                                      const long double *tangent, long double y[3])
 {
@@ -81,7 +81,8 @@ static inline void project_cotangent(int dim, const struct frame *at, const long
 	}
 }
 
-/* A turn is one of the first axis towards the second, 3D; in 2D it is 0. What it does to what is projected: */
+/* The effect on `project` of a turn of the basis in its plane, the first axis towards the second. Only in 3D; in 2D
+ * there is no such turn. */
 static inline void add_turn(int dim, const struct frame *at, const long double y[3], long double turn, long double *u)
 {
 	if (dim == 2)
@@ -90,8 +91,8 @@ static inline void add_turn(int dim, const struct frame *at, const long double y
 	u[1] -= turn * (at->mu_aniso[1] * along_axis(3, at, 0, y));
 }
 
-/* The same but for what cancels: where slip and force turn alike, what they act on stays as it is. By mu_aniso alone they
- * do not turn alike. */
+/* As add_turn, without the terms that cancel: if slip and force turned alike, nothing would change. Only unequal
+ * mu_aniso makes them turn differently. */
 static inline void add_uneven_turn(int dim, const struct frame *at, const long double y[3], long double turn,
                                    long double *u)
 {
@@ -102,7 +103,7 @@ static inline void add_uneven_turn(int dim, const struct frame *at, const long d
 	u[1] += uneven * along_axis(3, at, 0, y);
 }
 
-/* Likewise of what `unproject` gives. */
+/* As add_uneven_turn, for `unproject`. */
 static inline void add_uneven_turn_of_force(int dim, const struct frame *at, const long double *f, long double turn,
                                             long double y[3])
 {
@@ -111,19 +112,19 @@ static inline void add_uneven_turn_of_force(int dim, const struct frame *at, con
 		y[d] += uneven * (at->basis[2 * d + 1] * f[0] + at->basis[2 * d] * f[1]);
 }
 
-/* The transpose of add_turn, by the turn. 3D. */
+/* The transpose of add_turn with respect to the turn. 3D. */
 static inline long double turn_cotangent(const struct frame *at, const long double y[3], const long double *u)
 {
 	return at->mu_aniso[0] * u[0] * along_axis(3, at, 1, y) - at->mu_aniso[1] * u[1] * along_axis(3, at, 0, y);
 }
 
-/* That of add_uneven_turn, and with the force as u of add_uneven_turn_of_force. 3D. */
+/* The transpose of add_uneven_turn, and with the force as u, of add_uneven_turn_of_force. 3D. */
 static inline long double uneven_turn_cotangent(const struct frame *at, const long double y[3], const long double *u)
 {
 	return (at->mu_aniso[0] - at->mu_aniso[1]) * (u[0] * along_axis(3, at, 1, y) + u[1] * along_axis(3, at, 0, y));
 }
 
-/* ---- the n components beyond the sliding ones, which bodies have ---- */
+/* ---- the n components of bodies for spinning and rolling ---- */
 
 static inline long double dot_of_three(const long double a[3], const long double b[3])
 {
@@ -138,7 +139,7 @@ static inline void axis_of(int dim, const struct frame *f, int t, long double ax
 		axis[d] = dim == 2 ? d == 2 : t == 0 ? f->normal[d] : f->basis[2 * d + t - 1];
 }
 
-/* The same as a tangent, with what counts of the axis: one of 2D does not change. */
+/* The tangents of both; the axis is weighted by `tilt`, and in 2D it is constant. */
 static inline void axis_tangent_of(int dim, const struct frame *at, const struct frame *f, int t, long double axis[3],
                                    long double *radius)
 {
@@ -183,7 +184,7 @@ static inline void turning_cotangent(int dim, int n, const struct frame *at, con
 	}
 }
 
-/* The couple that a force f along these components gives, and here its tangent alone. @param tangent  [n] of f */
+/* The tangent of the couple that a force f along these components exerts. @param tangent  [n] of f */
 static inline void couple_tangent(int dim, int n, const struct frame *at, const long double *f,
                                   const struct frame *frame, const long double *tangent, long double couple[3])
 {

@@ -1,4 +1,4 @@
-/* Potential and gradient, and how they change along tangents of fields. */
+/* Potential and gradient, and their derivatives along tangents of fields. */
 #include <math.h>
 #include <string.h>
 
@@ -11,8 +11,8 @@
 #include "core/derive/velocities.h"
 #include "core/motion/dofs.h"
 
-/* Columns of a span: what the potential changes by, and the forces' tangents; or, where stencil weights change, too, what
- * each member's forces change by. */
+/* Columns of a span: the tangent of the potential, then the tangents of the forces, or, if stencil weights change, of
+ * the forces at each member. */
 enum { OF_POTENTIAL, OF_FORCE, N_FORCE_COLUMNS = OF_FORCE + 3, N_MEMBER_COLUMNS = OF_FORCE + 3 * FRIC_MAX_STENCIL };
 
 struct forward {
@@ -23,7 +23,7 @@ struct forward {
 	long double potential;
 };
 
-/* @return whether all numbers fit doubles */
+/* @return whether all values fit doubles */
 static bool write_forces(const struct forward *task, const struct point_change *change, span_columns *columns, size_t j)
 {
 	const int dim = task->vertices.batch->dim;
@@ -53,7 +53,7 @@ static bool write_members(const struct forward *task, const struct contact_point
 	return finite;
 }
 
-/* A skipped contact has no force, whatever changes. */
+/* A skipped contact has no force, so its tangents are zero. */
 static void fill_contact(const struct forward *task, enum fric_type type, size_t i, span_columns *columns, size_t j,
                          struct fault *fault)
 {
@@ -76,7 +76,7 @@ static void fill_contact(const struct forward *task, enum fric_type type, size_t
 
 /* ---- spans by kernels ---- */
 
-/* Tangents of weight and normal force, over their product. Where that is zero, the plain form takes over. */
+/* Adds the tangents of weight or normal force over their product. Where that is zero, the plain form takes over. */
 static void add_strength(const struct link *link, struct span span, size_t first, struct column column,
                          struct tangent_workspace *w)
 {
@@ -129,7 +129,7 @@ static void load_tangents(const struct forward *task, struct span span, struct t
 		memset(w->position[1], 0, sizeof(w->position[1]));
 }
 
-/* From forces and their tangents to those of members. */
+/* Forces at the members from forces at the contact, with their tangents. */
 INLINE void members_of(enum fric_type type, const struct fric_contacts *c, struct span span,
                        const struct tangent_workspace *w, span_columns *columns)
 {
@@ -165,7 +165,7 @@ static void store_tangents(const struct forward *task, struct span span, const s
 			memcpy(columns[OF_FORCE + d], w->force[d], span.n * sizeof(double));
 }
 
-/* @return whether doubles were enough for the span; where w->of.good is 0, they were not for that contact */
+/* @return whether doubles were accurate enough for the span; contacts for which they were not have 0 in w->of.good */
 static bool run_kernels(const struct forward *task, struct span span, struct tangent_workspace *w)
 {
 	const struct derivative_kernels *kernels = task->source.kernel.kernels->derivatives;
@@ -214,7 +214,7 @@ static void tally_span(void *data, struct span span, span_columns *columns)
 	task->potential += sum;
 }
 
-/* Whether closest points change: something that they are derived from, or what is given. */
+/* Whether closest points change: one of the fields that they come from has a tangent. */
 static bool closest_points_change(const struct forward *task)
 {
 	bool change = false;
@@ -257,7 +257,7 @@ static bool find_curve(const struct fric_context *context, struct forward *task,
 	return *pieces;
 }
 
-/* Vertices first, then bodies: contacts count on. */
+/* Vertices first, then bodies, whose contacts are numbered after all others. */
 static enum fric_code forward_all(const struct fric_context *context, const struct fric_derivation *derivation,
                                   struct forward *task, double *gradient_tangent, struct fric_error *error)
 {
@@ -289,7 +289,7 @@ static enum fric_code jvp(const struct fric_context *context, const struct fric_
 	return code == FRIC_OK && !isfinite(*potential_tangent) ? report_code(FRIC_E_NOT_FINITE, error) : code;
 }
 
-/* Whether nothing but velocities has a tangent. */
+/* Whether velocities are the only field with a tangent. */
 static bool by_velocities_alone(const struct fric_differential *tangents)
 {
 	const struct fric_differential velocities = {
@@ -297,7 +297,7 @@ static bool by_velocities_alone(const struct fric_differential *tangents)
 	return velocities.fields[FRIC_BY_VELOCITIES] && memcmp(tangents, &velocities, sizeof(velocities)) == 0;
 }
 
-/* Then vertices take a shorter way. @return FRIC_E_NOT_FINITE: the longer one knows more */
+/* Uses a shorter way at vertices. @return FRIC_E_NOT_FINITE: call the general form, which has a larger range */
 static enum fric_code jvp_by_velocities(const struct fric_context *context, const struct fric_derivation *derivation,
                                         const struct fric_differential *tangents, double *potential, double *gradient,
                                         double *potential_tangent, double *gradient_tangent, struct fric_error *error)

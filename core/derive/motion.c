@@ -76,7 +76,7 @@ static struct twist twist_at(const struct fric_contacts *b, int k, size_t i, con
 	return out;
 }
 
-/* As differences of velocities and of what turns add, like encounter_at. */
+/* Uses differences of velocities and of the turns' contributions, like encounter_at. */
 static void motion_of_bodies(const struct fric_contacts *b, enum fric_type type, size_t i, const double *v,
                              struct motion *m)
 {

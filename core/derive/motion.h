@@ -1,7 +1,7 @@
 /**
- * How the members of a contact move it: all that differs between contacts at vertices and of bodies. The relative velocity
- * y is Gamma v at vertices, and what twists with arms make of it at bodies. It is linear in the lever, too, which is the
- * closest point or the arms, so that y changes by
+ * The motion of a contact from the motion of its members: the only difference between contacts at vertices and of
+ * bodies. The relative velocity y is Gamma v at vertices, and follows from twists and arms for bodies. It is also
+ * linear in the lever, that is, the closest point or the arms, so that its tangent is
  *
  *     dy = y(dv) + sum over j of dc_j by_point_j                vertices
  *     dy = y(dv) + sum over k of +-(w_k x dr_k)                 bodies, + for the first and - for the second
@@ -19,16 +19,16 @@ struct twist {
 	long double v[3], w[3];
 };
 
-/* The motion of a contact's first side in relation to the second, which may be the world. */
+/* The motion of a contact's first side relative to the second, which may be the world. */
 struct motion {
 	long double relative[3], turn[3];
 	union {
-		long double by_point[2][3]; /* vertices: how `relative` changes with both coordinates of the closest point */
+		long double by_point[2][3]; /* vertices: derivatives of `relative` with respect to the closest point */
 		struct twist of[2];         /* bodies; the world is at rest */
 	};
 };
 
-/* Where the contact is on its members: tangents or cotangents. */
+/* The contact's location on its members: tangents or cotangents. */
 struct lever {
 	long double closest_point[2]; /* vertices */
 	long double arm[2][3];        /* bodies */
@@ -38,21 +38,21 @@ struct lever {
 void fricp_motion_of(const struct fric_contacts *c, enum fric_type type, size_t i, const double *v,
                      struct motion *motion);
 
-/* What a relative velocity gains as the lever changes, and the transpose. Both add. */
+/* The tangent of a relative velocity from the lever's tangent, and the transpose. Both add to their result. */
 void fricp_lever_tangent(enum fric_type type, const struct motion *motion, const struct lever *lever,
                          long double relative[3]);
 void fricp_lever_cotangent(enum fric_type type, const struct motion *motion, const long double relative[3],
                            struct lever *lever);
 
-/* A force and a couple at a contact of bodies as wrenches at the bodies' points, which is also how cotangents of relative
- * velocities and turns become those of twists. Adds. */
+/* Adds a force and a couple at a contact of bodies as wrenches at the bodies' points. This also turns cotangents of
+ * relative velocities and turns into those of twists. */
 void fricp_add_wrenches(const struct fric_contacts *b, enum fric_type type, size_t i, const long double force[3],
                         const long double couple[3], struct twist wrench[2]);
-/* What the arms' tangents add to wrenches. */
+/* Adds the effect of the arms' tangents on wrenches. */
 void fricp_add_lever_wrenches(enum fric_type type, const struct lever *lever, const long double force[3],
                               struct twist wrench[2]);
 
-/* How the weights of a stencil change with its closest point. @param weights [k] */
+/* The tangent of a stencil's weights from that of its closest point. @param weights [k] */
 void fricp_weights_tangent(enum fric_type type, const long double closest_point[2],
                            long double weights[FRIC_MAX_STENCIL]);
 

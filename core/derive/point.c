@@ -26,7 +26,7 @@ static struct point_case case_of(const struct fric_batch *batch, const struct fr
 	                           .own_mu = g->mu_s.data != NULL};
 }
 
-/* Types [first, end). */
+/* Fills in a task for types [first, end). */
 static void fill_task(const struct fric_derivation *derivation, const struct fric_differential *differential,
                       const struct fric_state *state, enum fric_type first, enum fric_type end, struct point_task *task)
 {
@@ -60,20 +60,20 @@ void fricp_body_task(const struct fric_derivation *derivation, const struct fric
 	fill_task(derivation, differential, state ? state->bodies : NULL, FRIC_N_VERTEX_TYPES, FRIC_N_TYPES, task);
 }
 
-/* ---- where a contact is ---- */
+/* ---- the contact point ---- */
 
-/* Whether a contact tells the first direction of its basis from the second. Otherwise nothing depends on the grain, and what
- * roundings leave of it would be all that there is. */
+/* Whether the first direction of a contact's basis differs from the second in its effect. If not, the exact derivative
+ * with respect to the grain is zero, and the computed one would be pure rounding error. */
 static bool directions_differ(const struct point_task *task, size_t i)
 {
 	const struct fric_contacts *c = task->contacts;
 	bool differ = c->dim == 3 && *column_at(c->mu_aniso[0], i) != *column_at(c->mu_aniso[1], i);
-	if (task->follows) /* in 3D alone */
+	if (task->follows) /* only in 3D */
 		differ |= c->mu_s_aniso[0][i] != c->mu_s_aniso[1][i] || c->mu_k_aniso[0][i] != c->mu_k_aniso[1][i];
 	return differ;
 }
 
-/* Components of a slip beyond the sliding ones. */
+/* The number of slip components for spinning and rolling. */
 static int n_turning(const struct point_task *task, const struct contact_point *p)
 {
 	return p->force.n - (task->batch->dim - 1);
@@ -84,9 +84,9 @@ static const double *row_of(struct fric_values values, size_t row)
 	return values.data + row * values.stride;
 }
 
-/* Where a basis is derived, it tilts with its normal, and spin and rolling turn into each other. A turn of the slip as a whole
- * changes no action: with one taken away that leaves (R^2 - r^2)/(R^2 + r^2) of the tilt for spin, as much with the opposite
- * sign for rolling, nothing cancels as the radii R and r become one. */
+/* A derived basis tilts with its normal, which turns spin and rolling into each other. A rotation of the whole slip has
+ * no effect, so subtract one that leaves the fraction (R^2 - r^2)/(R^2 + r^2) of the tilt for spin, and its negative
+ * for rolling. Then nothing cancels as the radii R and r approach each other. */
 static void find_tilt(bool given_basis, struct frame *frame)
 {
 	const long double spin = frame->spin, roll = frame->roll, squares = spin * spin + roll * roll;
@@ -148,7 +148,7 @@ void fricp_point_at(const struct point_task *task, enum fric_type type, size_t i
 		find_lagged(task, p);
 	contact_slip_velocity(c, type, i, task->velocities, &slip);
 	fricp_force_point(c, task->mu, i, &slip, &p->force);
-	if (c->viscous.data) /* else there is no drag, which has a derivative by viscous all the same */
+	if (c->viscous.data) /* without a drag the derivative with respect to viscous still needs `bare` */
 		return;
 	project(c->dim, &p->frame, p->bare, p->force.at.bare);
 	turning(c->dim, n_turning(task, p), &p->frame, p->now.turn, p->force.at.bare + c->dim - 1);
@@ -190,7 +190,7 @@ static void barrier_slopes_of(const struct point_task *task, const struct contac
 	fricp_barrier_slopes(&task->batch->barrier, task->contacts->distance[p->i], slopes);
 }
 
-/* How a coefficient of a contact that has none of its own changes. */
+/* The derivatives of a coefficient of a contact without its own. */
 static void find_coefficient(const struct point_task *task, enum fric_type type, size_t i, int kind,
                              struct coefficient_slopes *slopes)
 {
@@ -206,7 +206,7 @@ static void find_coefficient(const struct point_task *task, enum fric_type type,
 	                         f->source == FRIC_MU_VERTEX ? vertex_mu[kind] : table[kind], slopes);
 }
 
-/* Whether the coefficients of a type are made of those at vertices or of a table. */
+/* Whether the coefficients of a type come from vertices or from a pair table. */
 static bool blends(const struct point_task *task, enum fric_type type)
 {
 	const enum fric_mu_source source = task->batch->friction.source;
@@ -239,7 +239,7 @@ bool fricp_has_ellipse(const struct point_task *task, const struct contact_point
 	return is_ellipse(axes);
 }
 
-/* @return whether the coefficient of a kind is that of an ellipse */
+/* @return whether the coefficient of this kind comes from an ellipse */
 static bool find_ellipse(const struct point_task *task, const struct contact_point *p, const struct matchstick *along,
                          int kind, struct ellipse_slopes *slopes)
 {
@@ -286,10 +286,10 @@ void fricp_point_gather(const struct point_task *task, const struct contact_poin
 			t->at[AT_POSITION + 3 * k + d] = positions[(size_t)c->vertices[k][p->i] * (size_t)c->dim + (size_t)d];
 }
 
-/* Tangents of what lies between fields and force. */
+/* Tangents of the values between fields and force. */
 struct lagged_tangents {
 	struct frame frame;
-	long double turn; /* of the basis in its plane, which frame.basis lacks where it is derived */
+	long double turn; /* of the basis in its plane; if derived, frame.basis excludes it */
 	struct lever lever;
 	long double normal_force, mu[2];
 };
@@ -334,7 +334,7 @@ static long double force_forwards(const struct point_task *task, const struct co
 	       by.by_dmin * t->at[AT_DMIN];
 }
 
-/* The tangent of the numbers that coefficients are blended from. */
+/* The tangent of the values that coefficients are blended from. */
 static const double *source_tangent(const struct point_task *task, int kind)
 {
 	const bool table = task->batch->friction.source == FRIC_MU_TABLE;
@@ -379,7 +379,7 @@ static void lagged_forwards(const struct point_task *task, const struct contact_
 		out->mu[kind] = mu_forwards(task, p, t, out->lever.closest_point, kind);
 }
 
-/* Tangents of a relative velocity without and with the anchor. @param gathered of a tangent of velocities */
+/* Tangents of a relative velocity without and with the anchor. @param gathered  Gamma of the velocities' tangent */
 static void motion_forwards(const struct contact_point *p, const struct motion *motion, const struct inputs *t,
                             enum place gathered, const struct lever *lever, long double bare[3], long double pulled[3])
 {
@@ -392,7 +392,7 @@ static void motion_forwards(const struct contact_point *p, const struct motion *
 	}
 }
 
-/* From the coefficients of contacts to those along an ellipse. */
+/* Replaces the tangents of coefficients by those along an ellipse. */
 static void ellipses_forwards(const struct point_task *task, const struct contact_point *p, const struct inputs *t,
                               struct lagged_tangents *lagged)
 {
@@ -446,7 +446,7 @@ static void force_inputs_of(const struct point_task *task, const struct contact_
 	}
 }
 
-/* All the way to what the force depends on. */
+/* From tangents of fields to tangents of the force's inputs. */
 static void forwards(const struct point_task *task, const struct contact_point *point, const struct inputs *tangent,
                      struct lagged_tangents *lagged, struct force_inputs *inputs)
 {
@@ -483,15 +483,15 @@ void fricp_point_tangent(const struct point_task *task, const struct contact_poi
 
 /* ---- backwards ---- */
 
-/* Cotangents of what lies between fields and force. */
+/* Cotangents of the values between fields and force. */
 struct lagged_cotangents {
 	struct frame frame;
-	long double turn; /* of the basis in its plane, 3D: in frame.basis it is a difference of large numbers */
+	long double turn; /* of the basis in its plane, 3D; frame.basis would give it as a difference of large numbers */
 	struct lever lever;
 	long double distance;
 };
 
-/* Of what is added to a relative velocity, from its own with and without the anchor. */
+/* Cotangents of surface velocity and anchor, from those of a relative velocity with and without the anchor. */
 static void add_to_offsets(const long double all[3], const long double anchored[3], struct inputs *out)
 {
 	for (int d = 0; d < 3; d++) {
@@ -500,7 +500,7 @@ static void add_to_offsets(const long double all[3], const long double anchored[
 	}
 }
 
-/* From those of u, bare and q to those of the frame, velocities and what is added to them. */
+/* From cotangents of u, bare and q to cotangents of the frame, velocities, surface velocity and anchor. */
 static void slips_backwards(const struct point_task *task, const struct contact_point *p,
                             const struct force_inputs *force, const struct motion *gradient,
                             struct lagged_cotangents *lagged, struct inputs *out)
@@ -524,7 +524,7 @@ static void slips_backwards(const struct point_task *task, const struct contact_
 		               uneven_turn_cotangent(&p->frame, gradient->relative, q);
 	for (int d = 0; d < 3; d++) {
 		out->at[AT_RELATIVE + d] = pulled[d] + bare[d];
-		out->at[AT_SURFACE_VELOCITY + d] = is_of_bodies(p->type) ? -0.0L : 0; /* of no force: -0, and at vertices 0 */
+		out->at[AT_SURFACE_VELOCITY + d] = is_of_bodies(p->type) ? -0.0L : 0; /* -0 without a force; vertices: 0 */
 	}
 	add_to_offsets(&out->at[AT_RELATIVE], pulled, out);
 	fricp_lever_cotangent(p->type, &p->now, &out->at[AT_RELATIVE], &lagged->lever);
@@ -549,12 +549,12 @@ static void ellipses_backwards(const struct point_task *task, const struct conta
 		return;
 	matchstick_turn_cotangent(&along, turn, slip);
 	project_cotangent(task->batch->dim, &p->frame, p->lagged_pulled, slip, &lagged->frame, pulled);
-	lagged->turn += turn_cotangent(&p->frame, p->lagged_pulled, slip); /* ellipses are in 3D */
+	lagged->turn += turn_cotangent(&p->frame, p->lagged_pulled, slip); /* ellipses exist only in 3D */
 	add_to_offsets(pulled, pulled, out);
 	fricp_lever_cotangent(p->type, &p->lagged, pulled, &lagged->lever);
 }
 
-/* The member that a coefficient's number k belongs to. */
+/* The index of `vertex` in a contact's stencil. */
 static int member_at(const struct point_task *task, const struct contact_point *p, size_t vertex)
 {
 	int k = 0;
@@ -653,7 +653,7 @@ static void law_backwards(const struct force_inputs *force, struct inputs *out)
 		out->at[AT_CURVE + k] = force->curve[k];
 }
 
-/* From what the force depends on all the way back. @param gradient  of the gradient's cotangent */
+/* From cotangents of the force's inputs to cotangents of fields. @param gradient  of the gradient's cotangent */
 static void backwards(const struct point_task *task, const struct contact_point *point,
                       const struct force_inputs *force, const struct motion *gradient, struct inputs *out)
 {

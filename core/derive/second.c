@@ -10,14 +10,14 @@ void fricp_second_prepare(const struct fric_derivation *derivation, const struct
 		fricp_body_task(derivation, tangents, &second->bodies);
 }
 
-/* A product of cotangent and factor changes with the factor, too: what the tangents of weight and normal force add. */
+/* The part of the product rule from the tangents of weight and normal force, whose product is s. */
 static void add_product(const struct force_inputs *of, const long double *tangent, struct inputs *out)
 {
 	out->at[AT_WEIGHT] += of->s * tangent[AT_NORMAL_FORCE];
 	out->at[AT_NORMAL_FORCE] += of->s * tangent[AT_WEIGHT];
 }
 
-/* What the blends' second derivatives add; an ellipse's coefficient is no blend.
+/* Adds the blends' second derivatives; a coefficient from an ellipse is no blend.
  * @param mu the cotangent of the coefficient of a kind */
 static void add_blend(const struct point_task *along, const struct contact_point *p, int kind, long double mu,
                       struct inputs *out)

@@ -6,7 +6,7 @@
 #include "core/motion/stencil.h"
 #include "core/prepare/barrier.h"
 
-/* Whether coefficients follow positions. */
+/* Whether coefficients depend on positions. */
 static bool coefficients_follow(const struct fric_derivation *d, enum fric_type type)
 {
 	const struct fric_batch *b = d->batch;
@@ -21,7 +21,7 @@ struct span_source fricp_span_source(const struct fric_context *context, const s
 	struct span_source source = {
 		.derivation = derivation,
 		.kernel = fricp_kernel_task(context, derivation->contacts, derivation->question, KERNEL_FORCE)};
-	/* the plain form has more digits than kernels: other bits */
+	/* the plain form carries more digits than kernels and so gives other bits */
 	if (source.kernel.kernels == &fricp_kernels_scalar)
 		source.kernel.kernels = &fricp_kernels_baseline;
 	source.runs = derivation->batch->dim == 3 && source.kernel.kernels->derivatives && source.kernel.ordinary;
@@ -37,7 +37,7 @@ bool fricp_group_moves(const struct fric_batch *batch, enum fric_type type)
 	return !g->tangent_basis.data && (type != FRIC_PLANE_VERTEX || !g->normal_force.data);
 }
 
-/* A basis that a caller gives may be of any size and shape; kernels take it for orthonormal. */
+/* A basis from the caller may be of any size and shape; kernels assume that it is orthonormal. */
 static void judge_bases(const struct fric_contacts *c, struct span span, double *good)
 {
 	static const double rounding = 0x1p-46;
@@ -70,7 +70,7 @@ bool fricp_span_law(const struct span_source *source, struct span span, bool pot
 	return !careful && !work->careful;
 }
 
-/* Numbers of a contact that kernels know derivatives by. */
+/* Inputs of a contact whose derivatives the kernels compute. */
 static bool is_known(enum place place)
 {
 	return place <= AT_EPS_V || (place >= AT_DHAT && place <= AT_DMIN);
@@ -81,7 +81,7 @@ static bool is_of_law(enum place place)
 	return place >= AT_MU_S && place <= AT_EPS_V;
 }
 
-/* Whether coefficients come from what only the plain form differentiates by: vertices, tables, ellipses. */
+/* Whether coefficients come from a source that only the plain form differentiates: vertices, tables, ellipses. */
 static bool has_other_coefficients(const struct point_task *v, enum fric_type type)
 {
 	const struct fric_differential *d = v->differential;

@@ -27,11 +27,11 @@ static double potentials_along(const struct fric_contacts *c, struct span span, 
 	return sum_of_span(out, span.n);
 }
 
-/* What the velocities add to the forces of a span that fricp_run_span has evaluated. */
+/* The effect of a change of the velocities on the forces of a span that fricp_run_span has evaluated. */
 static bool forces_along(const struct along *task, struct span span, struct workspace *work, double *relative,
                          double *forces, struct fault *fault)
 {
-	/* after forces, kernels go on to the inner matrices */
+	/* kernels compute inner matrices from the state that forces leave */
 	const bool by_kernel = fricp_product_is_bounded(&task->product) && task->inner.ordinary && !work->careful;
 	struct workspace again, *bent = work;
 	if (by_kernel)

@@ -1,5 +1,6 @@
 /**
- * A jvp by velocities alone: the product with the Hessian, in one pass with potential and gradient. No batch is looked at.
+ * A jvp with respect to velocities only: the product with the Hessian, in one pass with potential and gradient. Does
+ * not read the batch.
  */
 #ifndef FRIC_DERIVE_VELOCITIES_H
 #define FRIC_DERIVE_VELOCITIES_H
@@ -7,11 +8,11 @@
 #include "core/fric.h"
 
 /**
- * At vertices alone. What a contact adds has the bits of fric_hessian_products.
+ * At vertices only. The contribution of a contact is bitwise equal to fric_hessian_products.
  * @param velocities  [n_dofs] tangent
- * @param potential, gradient  as fric_evaluate gives them, without bodies
+ * @param potential, gradient  as from fric_evaluate, without bodies
  * @param potential_tangent, gradient_tangent  the same shapes
- * @return FRIC_E_NOT_FINITE also where only numbers on the way did not fit a double: another form may say more
+ * @return FRIC_E_NOT_FINITE also if only an intermediate result does not fit a double: the general form may succeed
  * Allocates as fric_evaluate does, and a number per span, from the context's memory.
  */
 enum fric_code fricp_jvp_by_velocities(const struct fric_context *context, const struct fric_derivation *derivation,

@@ -1,4 +1,4 @@
-/* Potential and gradient, and the derivative of cotangents times both by every number of some fields. */
+/* Potential and gradient, and the derivative of cotangents times both with respect to every entry of some fields. */
 #include <math.h>
 
 #include "core/base/memory.h"
@@ -11,7 +11,7 @@
 #include "core/motion/dofs.h"
 #include "core/prepare/coefficients.h"
 
-/* Columns of a span that are kept for sums: which place of a contact's cotangents each has. */
+/* Columns of a span that are kept for sums: the place among a contact's cotangents that each comes from. */
 struct kept {
 	size_t n;
 	uint8_t place[N_PLACES];
@@ -24,7 +24,7 @@ struct backward {
 	struct point_task vertices;
 	double psi;
 	const double *cotangent;     /* [n_dofs] */
-	const struct second *second; /* NULL: a vjp; else what it changes by, for psi = 1 and no cotangent */
+	const struct second *second; /* NULL: a vjp; else its change along these tangents, for psi = 1 and no cotangent */
 	struct span_source source;
 	bool by_kernel[FRIC_N_VERTEX_TYPES], by_law[FRIC_N_VERTEX_TYPES];
 	struct kept kept;
@@ -69,7 +69,7 @@ static bool write_columns(const struct kept *kept, const struct inputs *cotangen
 	return finite;
 }
 
-/* A skipped contact has no force, whatever changes. */
+/* A skipped contact has no force, so its cotangents are zero. */
 static void fill_contact(const struct backward *task, enum fric_type type, size_t i, span_columns *columns, size_t j,
                          struct fault *fault)
 {
@@ -89,7 +89,8 @@ static void fill_contact(const struct backward *task, enum fric_type type, size_
 		*fault = (struct fault){FRIC_E_NOT_FINITE, i};
 }
 
-/* By kernels. @return as fricp_span_law; where w->of.good is 0, doubles were not enough for that contact */
+/* Runs the kernels. @return as fricp_span_law; contacts for which doubles are not accurate enough have 0 in
+ * w->of.good */
 static bool run_kernels(const struct backward *task, struct span span, struct cotangent_workspace *w)
 {
 	const struct kernel_task *kernel = &task->source.kernel;
@@ -129,7 +130,7 @@ static const double *times_strength(const double *by, size_t n, const struct cot
 	return room;
 }
 
-/* What kernels give for a place, or NULL: zeros. @param room [FRIC_SPAN] */
+/* The kernels' result for a place, or NULL: zeros. @param room [FRIC_SPAN] */
 static const double *cotangents_at(const struct fric_contacts *c, struct span span, int place,
                                    struct cotangent_workspace *w, double *room)
 {
@@ -152,7 +153,7 @@ static const double *cotangents_at(const struct fric_contacts *c, struct span sp
 	return moves ? w->position[member][(place - AT_POSITION) % 3] : NULL;
 }
 
-/* sum[j] += |x[j]|: nothing that is not finite goes unnoticed */
+/* sum[j] += |x[j]|, which is not finite if any number is not */
 static void copy_numbers(const double *x, size_t n, size_t stride, double *out, double *sum)
 {
 	for (size_t j = 0; j < n; j++) {
@@ -218,7 +219,7 @@ static void tally_curve(const struct backward *task, struct span span, span_colu
 			table_collect(&task->vertices.contacts->table, x[j], value[j], integral[j], task->pulls);
 }
 
-/* Entries of the pair table by kind: 0 static, 1 kinetic. */
+/* Adds to entries of the pair table, by kind: 0 static, 1 kinetic. */
 static void tally_table(const struct backward *task, struct span span, span_columns *columns, int kind)
 {
 	const struct fric_contacts *c = task->vertices.contacts;
@@ -245,9 +246,9 @@ static void tally_span(void *data, struct span span, span_columns *columns)
 			tally_table(task, span, columns, kind);
 }
 
-/* ---- */
+/* ---- all contacts ---- */
 
-/* What sums over contacts need. */
+/* Keeps the columns that sums over contacts need. */
 static void keep_for_totals(struct backward *task)
 {
 	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
@@ -261,14 +262,16 @@ static void keep_for_totals(struct backward *task)
 			keep(&task->kept, (enum place)(AT_MU_S + kind), 1);
 }
 
-/* Sums at vertices: the field, how many numbers a vertex has, and where they are from. */
+/* Sums at vertices.
+ * @param width  numbers per vertex
+ * @param first, n_places  the places that they come from */
 static void add_sums(struct backward *task, struct blocks *blocks, enum fric_field field, int width, enum place first,
                      int n_places, int per_member)
 {
 	double *out = task->vertices.differential->fields[field];
 	if (!out)
 		return;
-	/* Numbers of members and of weighted sums stand together; nothing else needs them. */
+	/* Numbers of members and of weighted sums are adjacent; nothing else needs them. */
 	const int column = (int)task->kept.n;
 	keep(&task->kept, first, n_places);
 	blocks->sums[blocks->n_sums++] = (struct vertex_sums){out, width, column, per_member};
@@ -308,7 +311,7 @@ static bool write_curve(const struct backward *task, long double *factors)
 	return finite;
 }
 
-/* What is not written until all contacts are done, those of bodies included. */
+/* Writes the fields that depend on all contacts, including those of bodies. */
 static bool write_sums(const struct backward *task, long double *factors)
 {
 	const struct fric_batch *batch = task->vertices.batch;
@@ -328,7 +331,7 @@ static void clear_tables(const struct backward *task)
 			memset(task->vertices.differential->fields[FRIC_BY_MATERIAL_MU_S + kind], 0, n * sizeof(double));
 }
 
-/* At the vertices alone. */
+/* At the vertices only. */
 static enum fric_code vjp_of_vertices(struct backward *task, struct fric_error *error)
 {
 	const struct fric_contacts *c = task->vertices.contacts;
@@ -356,7 +359,7 @@ static enum fric_code backward_over(const struct fric_derivation *derivation, st
 	return write_sums(task, factors) ? FRIC_OK : report_code(FRIC_E_NOT_FINITE, error);
 }
 
-/* With room for what a curve's cotangents are collected in, if they are wanted. */
+/* Allocates space for a curve's cotangents, if they are wanted. */
 static enum fric_code backward_with_curve(const struct fric_derivation *derivation, struct backward *task,
                                           struct fric_error *error)
 {
