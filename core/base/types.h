@@ -1,6 +1,6 @@
 /**
- * The types of contacts by name: X(enumerator, name) in the order of enum fric_type. Whoever has something for each type
- * makes it from this list.
+ * Names of the contact types: X(enumerator, name) in the order of enum fric_type. Generate everything that has one entry
+ * per type from this list.
  */
 #ifndef FRICP_TYPES_H
 #define FRICP_TYPES_H
