@@ -242,7 +242,7 @@ static void backward_chunk(void *data, size_t chunk, size_t begin, size_t end, s
 		}
 }
 
-/* In contact order. */
+/* Adds contacts in order. */
 static void add_tables(const struct backward *task)
 {
 	const struct fric_contacts *b = task->bodies.contacts;
@@ -252,7 +252,7 @@ static void add_tables(const struct backward *task)
 			                   task->bodies.differential->fields[FRIC_BY_MATERIAL_MU_S + kind]);
 }
 
-/* In chunk order. */
+/* Adds chunks in order. */
 static void add_totals(const struct backward *task, struct totals *totals, struct table_pull *pulls)
 {
 	const struct fric_contacts *b = task->bodies.contacts;

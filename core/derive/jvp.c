@@ -297,7 +297,7 @@ static bool by_velocities_alone(const struct fric_differential *tangents)
 	return velocities.fields[FRIC_BY_VELOCITIES] && memcmp(tangents, &velocities, sizeof(velocities)) == 0;
 }
 
-/* Uses a shorter way at vertices. @return FRIC_E_NOT_FINITE: call the general form, which has a larger range */
+/* Takes a shorter path at vertices. @return FRIC_E_NOT_FINITE: call the general form, which has a larger range */
 static enum fric_code jvp_by_velocities(const struct fric_context *context, const struct fric_derivation *derivation,
                                         const struct fric_differential *tangents, double *potential, double *gradient,
                                         double *potential_tangent, double *gradient_tangent, struct fric_error *error)

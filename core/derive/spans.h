@@ -43,8 +43,8 @@ void fricp_span_geometry(const struct span_source *source, struct span span, str
 void fricp_span_members(const struct fric_contacts *contacts, struct span span, const double *rows,
                         span_column (*out)[3]);
 
-/* Derivatives of Gamma v with respect to both coordinates of the closest point: differences along edges. @param v
- * [n_dofs] */
+/* Derivatives of Gamma v with respect to both coordinates of the closest point: differences along edges.
+ * @param v [n_dofs] */
 void fricp_span_along(const struct fric_contacts *contacts, struct span span, const double *v, span_column (*out)[3]);
 
 #endif

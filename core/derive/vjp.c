@@ -89,8 +89,8 @@ static void fill_contact(const struct backward *task, enum fric_type type, size_
 		*fault = (struct fault){FRIC_E_NOT_FINITE, i};
 }
 
-/* Runs the kernels. @return as fricp_span_law; contacts for which doubles are not accurate enough have 0 in
- * w->of.good */
+/* Runs the kernels.
+ * @return as fricp_span_law; contacts for which doubles are not accurate enough have 0 in w->of.good */
 static bool run_kernels(const struct backward *task, struct span span, struct cotangent_workspace *w)
 {
 	const struct kernel_task *kernel = &task->source.kernel;

@@ -6,8 +6,8 @@
 
 #include "core/gradcheck/expected.h"
 
-/* Derivatives of the slip with respect to the twists. @param pairs  set to 1: inner matrices refer to the slip after
- * mu_aniso scaling */
+/* Derivatives of the slip with respect to the twists.
+ * @param pairs  set to 1: inner matrices refer to the slip after mu_aniso scaling */
 void fricp_expect_jacobian(struct reference *r, long double *pairs);
 
 /* As fricp_expect_vertex_slip. */

@@ -152,8 +152,8 @@ static void judge_numbers(const struct comparing *task, const struct reference *
 		judge(f, FRIC_HESSIAN, at, inner[e], r->inner[e].value, r->inner[e].scale);
 }
 
-/* Compares the triplets of one contact, row by row. A value in the wrong place counts as a wrong value. @return number
- * of triplets */
+/* Compares the triplets of one contact, row by row. A value in the wrong place counts as a wrong value.
+ * @return number of triplets */
 static size_t judge_triplets(const struct comparing *task, const struct reference *r, const int32_t *rows,
                              const int32_t *cols, const double *values, struct findings *f)
 {

@@ -17,7 +17,7 @@ enum { MOST_DIRECTIONS = 5, MOST_PAIRS = MOST_DIRECTIONS * (MOST_DIRECTIONS + 1)
 /* The friction law at x = diag(mu_aniso) u, or S for bodies; lengths in units of eps_v, forces in units of weight *
  * normal force. */
 struct differences {
-	bool slides;                           /* at x and at all points of the differences */
+	bool slides;                           /* the contact slides at x and at all points of the differences */
 	double mu;                             /* the largest coefficient that the law may use there */
 	long double z;                         /* |x| / eps_v */
 	long double potential;                 /* D / (s eps_v) */

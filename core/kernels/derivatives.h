@@ -86,8 +86,7 @@ struct jacobian_workspace {
 
 /* Call these after a span's forces and inner matrices are computed. */
 struct derivative_kernels {
-	void (*law)(struct derivative_workspace *work,
-	            struct law_columns *by); /* overwrites the intermediate values in work->at */
+	void (*law)(struct derivative_workspace *work, struct law_columns *by); /* clobbers intermediates */
 	void (*tangent)(enum fric_type type, struct tangent_workspace *work);
 	void (*cotangent)(enum fric_type type, struct cotangent_workspace *work);
 	void (*jacobian)(enum fric_type type, struct jacobian_workspace *work);

@@ -53,7 +53,7 @@ INLINE bool law_has(enum law t, int asked)
 	__builtin_unreachable();
 }
 
-/* Whether a law has a tail, that is, depends on more than eps_v beyond eps_v (point.h). */
+/* Whether a law has a tail, which changes beyond eps_v on its own speed scale (point.h). */
 INLINE bool law_has_tail(enum law t)
 {
 	return law_has(t, LAW_DECAYS | LAW_MEASURED);

@@ -159,9 +159,9 @@ double fric_smooth_mu_derivative(double y, double mu_s, double mu_k, double eps_
 }
 
 /* The next four return the same quantities as the fric_law functions above. Below eps_v, f0 and f1/x come from the
- * law's formulas. Elsewhere those would change the last bit of some published values (2 to 5 in 10,000): they multiply
- * mu z (2 - z) and mu' z (2 - z) in another order, and beyond eps_v a product or quotient of two doubles would be
- * rounded twice, to long double and then to double. */
+ * law's formulas. Elsewhere those would change the last bit of some results (2 to 5 in 10,000), which are kept as they
+ * were: they multiply mu z (2 - z) and mu' z (2 - z) in another order, and beyond eps_v a product or quotient of two
+ * doubles would be rounded twice, to long double and then to double. */
 double fric_smooth_mu_f0(double y, double mu_s, double mu_k, double eps_v, enum fric_transition transition)
 {
 	const struct law_point_l a = at(y, mu_s, mu_k, eps_v);

@@ -76,8 +76,8 @@ struct law_point_l {
 	bool broken;
 };
 
-/* Values beyond its shape that the derivatives of a law with a tail need: 1 - a with all its digits; the integral of 1
- * - a over z from 1 on; and the integral of a minus (z - 1) a, which is its derivative with respect to the unit. For a
+/* Values that the derivatives of a law with a tail need besides its shape (a, b, c): 1 - a with all its digits; its
+ * integral over z from 1 on; and c - (z - 1) a, the derivative of c with respect to the unit, times the unit. For a
  * curve only the first is set. */
 #define FRIC_REACH_DEFINE(real, suffix) \
 	struct law_reach##suffix { \

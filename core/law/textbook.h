@@ -213,8 +213,8 @@ static inline quad textbook_extent_of_decay(const struct textbook *p, quad z)
 	return p->mu_s == p->mu_k ? 0 : over ? (z - 1) * 0x1p+12 : 1 / p->decay;
 }
 
-/* The range of z over which a tail changes; 0: there is no tail here. @param near  margin beyond a curve's last
- * point */
+/* The range of z over which a tail changes; 0: there is no tail here.
+ * @param near  margin beyond a curve's last point */
 static inline quad textbook_extent(const struct textbook *p, quad z, quad near)
 {
 	const quad x = (z - 1) * p->decay;
