@@ -1,25 +1,27 @@
 /**
  * libfric: the friction terms of Incremental Potential Contact.
  *
- * A *batch* (contacts, coefficients, positions) is prepared once into *lagged contacts*; these are evaluated at any
- * number of velocities. No JSON, no sockets, no printing, no global state: every call takes a context, and calls may
- * run concurrently. Names of quantities are those of docs/physics.md. Matrices are row-major, sizes are counts of
- * entries unless a name ends in _bytes, indices start at 0, the DOF of vertex i and axis a is i*dim + a. The DOFs of
- * bodies follow those of all vertices, 6 each in 3D (velocity, angular velocity), 3 in 2D. [n_dofs] counts both.
+ * A *batch* (contacts, coefficients, positions) is prepared once into *lagged contacts*, which are then evaluated at
+ * any number of velocities. The library contains no JSON, no sockets, no printing and no global state: every call takes
+ * a context, and calls may run concurrently. Quantities have the names of docs/physics.md. Matrices are row-major,
+ * sizes are counts of entries unless a name ends in _bytes, and indices start at 0. The DOF of vertex i and axis a is
+ * i*dim + a. The DOFs of bodies follow the DOFs of all vertices: 6 per body in 3D (velocity, angular velocity), 3 in
+ * 2D. [n_dofs] includes both.
  *
- * Preconditions. The library trusts its caller as libm does: indices in range and distinct inside a stencil, numbers
- * finite, signs as stated here, n_dofs and the number of contacts below 2^31. (The HTTP service checks all of
- * that before it calls.) What depends on computed values (degenerate geometry, penetration, negative blended
- * coefficients, overflow) is checked here and reported.
+ * Preconditions. The library trusts its caller as libm does: indices are in range and distinct within a stencil,
+ * numbers are finite and have the signs stated here, and n_dofs and the number of contacts are below 2^31. (The HTTP
+ * service checks all of this before it calls.) Errors that depend on computed values (degenerate geometry, penetration,
+ * negative blended coefficients, overflow) are detected here and reported.
  *
- * Allocation. A call with a context says what it allocates, from malloc or from `memory`: the context's, malloc if that
- * has none. What it does not return is given back before it returns. All other calls allocate nothing. Threads, which
- * OpenMP starts and keeps, are not counted.
+ * Allocation. Each call that takes a context documents its allocations. They come from malloc or from `memory`, which
+ * is fric_context.memory, or malloc if that is NULL. Memory that is not part of a result is released before the call
+ * returns. All other calls allocate nothing. Threads, which OpenMP starts and keeps, are not counted.
  *
- * Growth. Later versions append members to structs and words to enums, and 0 means what is so without the member. So
- * set structs to zero and then what you need, by name; programs then compile with every later version and get the same
- * results. Compiled programs hold on to sizes and numbers: FRIC_ABI rises with every change of the layout of a struct,
- * of a number or of a call's parameters, and with it the name that programs load, libfric.so.FRIC_ABI.
+ * Growth. Later versions append members to structs and values to enums, and a new member that is 0 keeps the previous
+ * behaviour. So zero-initialise structs and set members by name; programs then compile with every later version and get
+ * the same results. Compiled programs depend on struct sizes and enum values: FRIC_ABI increases with every change of a
+ * struct's layout, an enum value or a function's parameters, and with it the name of the shared library,
+ * libfric.so.FRIC_ABI.
  */
 #ifndef FRIC_H
 #define FRIC_H
@@ -27,7 +29,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A flag that one thread raises while others look at it: std::atomic<bool>, in C atomic_bool. */
+/* A flag that one thread sets while others read it: std::atomic<bool>, in C atomic_bool. */
 #ifdef __cplusplus
 #include <atomic>
 typedef std::atomic<bool> fric_flag;
@@ -50,19 +52,19 @@ enum fric_type {
 	FRIC_EDGE_EDGE,
 	FRIC_FACE_VERTEX,
 	FRIC_PLANE_VERTEX,
-	FRIC_BODY_BODY, /* of rigid bodies: these and those with the world */
+	FRIC_BODY_BODY, /* between two rigid bodies; the next type: between a body and the world */
 	FRIC_BODY_WORLD
 };
 #define FRIC_N_TYPES 7
-#define FRIC_N_VERTEX_TYPES 5 /* those of vertices come first */
+#define FRIC_N_VERTEX_TYPES 5 /* the types at vertices come first */
 #define FRIC_MAX_STENCIL 4
 
 enum fric_code {
 	FRIC_OK = 0,
 	FRIC_E_MEMORY,     /* an allocation failed */
 	FRIC_E_STOPPED,    /* the context's stop flag was raised */
-	FRIC_E_NOT_FINITE, /* a result does not fit a double; the contact is named if one alone is at fault */
-	/* A contact as a whole; skippable (see fric_batch.skip_degenerate). */
+	FRIC_E_NOT_FINITE, /* a result does not fit a double; `contact` is set only if a single contact is the cause */
+	/* The contact itself is faulty; skippable (see fric_batch.skip_degenerate). */
 	FRIC_E_COINCIDENT_VERTICES,
 	FRIC_E_ZERO_LENGTH_EDGE,
 	FRIC_E_VERTEX_ON_EDGE,
@@ -73,7 +75,7 @@ enum fric_code {
 	FRIC_E_GRAIN_ALONG_NORMAL,
 };
 
-/* The first fault in the order of groups and contacts, whichever thread found it. contact < 0: none in particular. */
+/* The first fault in the order of groups and contacts, whichever thread found it. contact < 0: no single contact. */
 struct fric_error {
 	enum fric_code code;
 	enum fric_type group;
@@ -85,18 +87,18 @@ enum fric_transition { FRIC_CUBIC, FRIC_QUADRATIC, FRIC_PEAK };
 enum fric_blend { FRIC_MEAN, FRIC_MIN, FRIC_MAX, FRIC_PRODUCT, FRIC_GEOMETRIC_MEAN, FRIC_HARMONIC_MEAN };
 enum fric_projection { FRIC_PROJECT_NONE, FRIC_PROJECT_CLAMP, FRIC_PROJECT_ABS };
 enum fric_triangle { FRIC_FULL, FRIC_UPPER, FRIC_LOWER };
-/* Where a contact without coefficients of its own takes them from. */
+/* Source of the coefficients of contacts without their own. */
 enum fric_mu_source { FRIC_MU_NONE, FRIC_MU_SCALAR, FRIC_MU_VERTEX, FRIC_MU_TABLE };
 
-/* The inner loops, compiled for several instruction sets. All give the same bits. */
+/* The inner loops, compiled for several instruction sets. All variants give bitwise equal results. */
 struct fric_kernels;
 const struct fric_kernels *fric_kernels_best(void);
 /* "avx512", "avx2", "baseline" or "scalar"; NULL if this build or processor has no such variant. */
 const struct fric_kernels *fric_kernels_find(const char *name);
 const char *fric_kernels_name(const struct fric_kernels *kernels);
 
-/* Where large memory blocks come from: 64-byte aligned, given back with the size they were taken with. Both functions
- * may be called from any thread. Must outlive everything that was made with it. */
+/* Allocator of large blocks: 64-byte aligned, given back with the size they were taken with. Both functions may be
+ * called from any thread. Must outlive everything that was allocated from it. */
 struct fric_memory {
 	void *(*take)(void *pool, size_t bytes); /* NULL when out of memory */
 	void (*give)(void *pool, void *block, size_t bytes);
@@ -105,12 +107,12 @@ struct fric_memory {
 
 /* Passed to every call and borrowed for its duration, except `memory`, which must live longer. */
 struct fric_context {
-	int n_threads;         /* >= 1; results do not depend on it */
-	const fric_flag *stop; /* NULL, or a flag that makes a call return FRIC_E_STOPPED soon after it is raised */
-	const struct fric_kernels *kernels; /* NULL: the best of this processor */
+	int n_threads;                      /* >= 1; results do not depend on it */
+	const fric_flag *stop;              /* NULL, or a flag; once it is set, a call soon returns FRIC_E_STOPPED */
+	const struct fric_kernels *kernels; /* NULL: the best that this processor supports */
 	const struct fric_memory *memory;   /* NULL: malloc */
-	size_t parallel_from; /* calls with fewer contacts stay on the calling thread; 0: a measured default */
-	size_t stream_from;   /* Hessians of more bytes bypass the caches; 0: a measured default */
+	size_t parallel_from;               /* calls with fewer contacts run on the calling thread; 0: a measured default */
+	size_t stream_from;                 /* larger Hessians (bytes) bypass the caches; 0: a measured default */
 };
 
 /* A per-contact field: row i starts at data + i*stride. stride 0: one row for all contacts. data NULL: absent. */
@@ -125,42 +127,42 @@ struct fric_values {
 struct fric_group {
 	size_t n;
 	const int32_t *vertices;             /* [n, k]; of body_body and body_world: bodies */
-	struct fric_values normal_force;     /* [n] >= 0; absent: from the barrier, which bodies have none of */
+	struct fric_values normal_force;     /* [n] >= 0; absent: from the barrier (not for bodies) */
 	struct fric_values weight;           /* [n]; absent: 1 */
 	struct fric_values mu_s, mu_k;       /* [n] >= 0, both or neither; absent: from fric_batch.friction */
 	struct fric_values eps_v;            /* [n] > 0; absent: from fric_batch.friction */
 	struct fric_values mu_aniso;         /* [n, dim-1] > 0; absent: 1 */
 	struct fric_values mu_s_aniso;       /* [n, 2] >= 0, 3D; absent: 0 */
 	struct fric_values mu_k_aniso;       /* [n, 2] >= 0, 3D; absent: 0 */
-	struct fric_values tangent_basis;    /* [n, dim, dim-1]; present: geometry is given, positions are not read */
-	struct fric_values closest_point;    /* [n, m]; present exactly with tangent_basis where m > 0 */
+	struct fric_values tangent_basis;    /* [n, dim, dim-1]; if present, geometry is given and positions are not read */
+	struct fric_values closest_point;    /* [n, m]; required with tangent_basis where m > 0, otherwise absent */
 	struct fric_values plane_normal;     /* [n, dim], not zero, any length; plane_vertex with derived geometry */
 	struct fric_values plane_origin;     /* [n, dim]; plane_vertex where a distance is needed */
 	struct fric_values stribeck_speed;   /* [n] > 0, FRIC_STRIBECK and FRIC_EXPONENTIAL; absent: from the law */
 	struct fric_values viscous;          /* [n] >= 0, 1/velocity; absent: from the law */
-	struct fric_values surface_velocity; /* [n, dim] of the second side, beyond its stencil's; absent: 0 */
-	struct fric_values anchor;           /* [n, dim] velocity, elastic deflection carried along; absent: 0 */
-	struct fric_values grain; /* [n, 3] in space, any length, 3D without tangent_basis: where the basis points */
-	struct fric_values point, normal;            /* [n, dim] of bodies: where they touch; not zero, any length */
-	struct fric_values spin_radius, roll_radius; /* [n] >= 0, length, of bodies, spin in 3D; absent: 0 */
+	struct fric_values surface_velocity; /* [n, dim] of the second side, added to its members' velocity; absent: 0 */
+	struct fric_values anchor; /* [n, dim] velocity: elastic deflection carried over from earlier steps; absent: 0 */
+	struct fric_values grain;  /* [n, 3] any length, 3D without tangent_basis: first basis direction */
+	struct fric_values point, normal;            /* [n, dim] of bodies: contact point; normal, not zero, any length */
+	struct fric_values spin_radius, roll_radius; /* [n] >= 0, length, of bodies; spin in 3D; absent: 0 */
 };
 
 enum fric_law_type { FRIC_SMOOTH, FRIC_STRIBECK, FRIC_EXPONENTIAL, FRIC_CURVE, FRIC_ADHESION };
 
-/* The points of a measured curve: factors of the coefficient by speed beyond eps_v, at least two. */
+/* The points of a measured curve: factors of the coefficient against the speed in excess of eps_v; at least two. */
 struct fric_curve {
 	size_t n;
 	const double *speeds;  /* [n] from 0, strictly ascending */
 	const double *factors; /* [n] >= 0, the first is 1 */
-	const double *areas;   /* NULL, or [n] from fric_curve_areas (fric_mollifier.h), for the scalar functions alone */
+	const double *areas; /* NULL, or [n] from fric_curve_areas (fric_mollifier.h); used by the scalar functions only */
 };
 
-/* Which friction law acts (docs/physics.md 2). All zero: the default. */
+/* The friction law (docs/physics.md 2). All zero: the default. */
 struct fric_law {
 	enum fric_transition transition; /* FRIC_SMOOTH */
 	enum fric_law_type type;
-	double stribeck_speed;   /* > 0, FRIC_STRIBECK and FRIC_EXPONENTIAL; of groups without their own */
-	double viscous;          /* >= 0, 1/velocity; of groups without their own */
+	double stribeck_speed;   /* > 0, FRIC_STRIBECK and FRIC_EXPONENTIAL; for groups without their own */
+	double viscous;          /* >= 0, 1/velocity; for groups without their own */
 	struct fric_curve curve; /* FRIC_CURVE */
 };
 
@@ -185,11 +187,10 @@ enum fric_barrier_type {
 	FRIC_CUBIC_BARRIER,
 	FRIC_TWO_STAGE,
 };
-/* What the force is multiplied with: nothing, or dhat over the barrier's units, so that it is that of a barrier in the
- * unit of dhat. */
+/* Factor of the force: 1, or dhat over the barrier's units, which gives the barrier the unit of dhat. */
 enum fric_barrier_scaling { FRIC_SCALING_NONE, FRIC_SCALING_PHYSICAL };
 
-/* Barrier on squared distances (docs/physics.md 3); gives the normal force of contacts that have none. */
+/* Barrier on squared distances (docs/physics.md 3); gives the normal force of contacts without their own. */
 struct fric_barrier {
 	double dhat;      /* > 0, length */
 	double stiffness; /* > 0 */
@@ -198,107 +199,109 @@ struct fric_barrier {
 	enum fric_barrier_scaling scaling;
 };
 
-/* Everything that is lagged. All pointers are borrowed for the duration of fric_prepare only. */
+/* All lagged inputs. All pointers are borrowed for the duration of fric_prepare only. */
 struct fric_batch {
 	int dim; /* 2 or 3 */
 	size_t n_vertices;
-	const double *positions; /* [n_vertices, dim]; may be NULL if no group derives anything from it */
+	const double *positions; /* [n_vertices, dim]; may be NULL if no group derives anything from them */
 	struct fric_friction friction;
 	struct fric_barrier barrier;
 	struct fric_group groups[FRIC_N_TYPES];
-	bool skip_degenerate; /* a degenerate contact keeps its place, with zeros, instead of being an error */
+	bool skip_degenerate; /* a degenerate contact becomes zeros instead of an error */
 	size_t n_bodies;
-	const double *body_positions; /* [n_bodies, dim] the points that twists refer to */
+	const double *body_positions; /* [n_bodies, dim] reference points of the twists */
 };
 
-/* Lagged contacts; own all their memory. Nothing changes them: any number of calls may use them at the same time. */
+/* Lagged contacts; own all their memory. Immutable: any number of calls may use them concurrently. */
 struct fric_contacts;
 
 int fric_stencil_size(enum fric_type type);
 int fric_closest_point_size(enum fric_type type);
 const char *fric_type_name(enum fric_type type);
-/* "parallel_edges" etc.: the word for a skippable code; "" for any other. */
+/* Name of a skippable code, such as "parallel_edges"; "" for any other. */
 const char *fric_reason(enum fric_code code);
 
 /**
- * Geometry, normal forces and coefficients of a batch (docs/physics.md 1, 3).
+ * Computes geometry, normal forces and coefficients of a batch (docs/physics.md 1, 3).
  * @param contacts  set to new lagged contacts on FRIC_OK, to be freed with fric_contacts_free; NULL otherwise
  * @param error     overwritten on failure
  * @return FRIC_OK or the error's code
- * Allocates the contacts, their arrays from memory and the rest from malloc, as well as a list of chunks while it runs.
+ * Allocates the contacts and, while it runs, a list of chunks; the contacts' arrays come from memory, the rest from
+ * malloc.
  */
 enum fric_code fric_prepare(const struct fric_context *context, const struct fric_batch *batch,
                             struct fric_contacts **contacts, struct fric_error *error);
 void fric_contacts_free(struct fric_contacts *contacts);
 
-/* The effective coefficients of contacts with mu_s_aniso or mu_k_aniso, along one slip of each. Owns its memory and does
- * not change; contacts may have any number of states at the same time. */
+/* The effective coefficients of contacts with mu_s_aniso or mu_k_aniso, chosen along one slip per contact. Owns its
+ * memory and is immutable; contacts may have any number of states at the same time. */
 struct fric_state;
 /**
  * Chooses the effective coefficients along the slip at given velocities (matchstick model, docs/physics.md 3).
  * @param lagged_velocities  [n_dofs], finite
- * @param state  set to a state for these contacts alone, to be freed with fric_state_free; NULL on failure, and if no
+ * @param state  set to a state for these contacts only, to be freed with fric_state_free; NULL on failure, and if no
  *               contact needs one
- * Allocates the state, its arrays from memory and the rest from malloc.
+ * Allocates the state; its arrays come from memory, the rest from malloc.
  */
 enum fric_code fric_state_create(const struct fric_context *context, const struct fric_contacts *contacts,
                                  const double *lagged_velocities, struct fric_state **state, struct fric_error *error);
 void fric_state_free(struct fric_state *state);
 
-/* Which thread evaluates which contacts, and what it leaves to others to add up: follows from the stencils and the number
- * of threads alone. Owns its memory and does not change. Worth keeping if many gradients are evaluated: it takes 3 % of
- * one where contacts and vertices are in the order of the mesh, and up to half where they are in random order. */
+/* Assigns contacts to threads, and determines which sums each thread leaves to others; depends only on the stencils and
+ * the number of threads. Owns its memory and is immutable. Worth keeping if many gradients are evaluated: creating it
+ * takes 3 % of the time of one if contacts and vertices are in the order of the mesh, and up to half if their order is
+ * random. */
 struct fric_schedule;
 /**
- * @param contacts  the schedule is for these alone; it fits the number of threads of `context`, and gives the same
- *                  results on any other
- * @param schedule  set to a schedule, to be freed with fric_schedule_free; NULL on failure, and if one thread evaluates
- *                  these contacts
- * Allocates the schedule, its arrays from memory and the rest from malloc.
+ * @param contacts  the only contacts that the schedule is valid for. It fits the number of threads of `context` and
+ *                  gives the same results with any other
+ * @param schedule  set to a schedule, to be freed with fric_schedule_free; NULL on failure, and if a single thread
+ *                  evaluates these contacts
+ * Allocates the schedule; its arrays come from memory, the rest from malloc.
  */
 enum fric_code fric_schedule_create(const struct fric_context *context, const struct fric_contacts *contacts,
                                     struct fric_schedule **schedule, struct fric_error *error);
 void fric_schedule_free(struct fric_schedule *schedule);
 
-/* What lagged contacts are asked. What is not set is zero: later versions may add members. */
+/* Where lagged contacts are evaluated. Set unused members to zero: later versions may add members. */
 struct fric_question {
 	const double *velocities;             /* [n_dofs], finite */
 	const struct fric_state *state;       /* NULL: all contacts use their scalar coefficients */
-	const struct fric_schedule *schedule; /* NULL: made for every gradient. One thread ignores it */
+	const struct fric_schedule *schedule; /* NULL: made for each gradient. One thread ignores it */
 };
 
 int fric_dim(const struct fric_contacts *contacts);
 size_t fric_n_vertices(const struct fric_contacts *contacts);
 size_t fric_n_bodies(const struct fric_contacts *contacts);
 size_t fric_n_dofs(const struct fric_contacts *contacts);
-size_t fric_n_contacts(const struct fric_contacts *contacts); /* of all groups */
+size_t fric_n_contacts(const struct fric_contacts *contacts); /* in all groups */
 size_t fric_group_size(const struct fric_contacts *contacts, enum fric_type type);
-/* Why a contact was skipped; FRIC_OK if it was not. */
+/* The reason why a contact was skipped; FRIC_OK if it was not. */
 enum fric_code fric_skipped(const struct fric_contacts *contacts, enum fric_type type, size_t contact);
 size_t fric_n_skipped(const struct fric_contacts *contacts);
 
 /**
  * The sum of the friction potentials and its gradient with respect to velocities; either may be NULL.
  * @param potential  one number: force * velocity; overwritten
- * @param gradient   [n_dofs]: force, and of a body force and the torque about its point; friction is its negative;
- *                   overwritten
- * Allocates while it runs: for the gradient a schedule, unless the question has one, at most dim doubles per vertex of a
- * contact, and 6 per body of a contact, from memory; for the potential a few sums from malloc.
+ * @param gradient   [n_dofs]: force; for a body, force and the torque about its point; the friction force is its
+ *                   negative; overwritten
+ * Allocates while it runs: for the gradient a schedule, unless `question` has one, and from memory at most dim doubles
+ * per vertex of a contact and 6 per body of a contact; for the potential a few sums from malloc.
  */
 enum fric_code fric_evaluate(const struct fric_context *context, const struct fric_contacts *contacts,
                              const struct fric_question *question, double *potential, double *gradient,
                              struct fric_error *error);
 
 /**
- * The potential along a line of velocities, and its slope there: what line searches ask for. Slip is affine in t, so it
- * is gathered once, not at every step.
- * @param question   where t is 0. The effective coefficients are those of its state at every t
+ * The potential along a line of velocities and its derivative there, for line searches. Slip is affine in t, so it is
+ * gathered once, not at every step.
+ * @param question   velocities at t = 0. The effective coefficients of its state hold for every t
  * @param direction  [n_dofs] finite; any unit
- * @param n_steps    may be 0, which gives nothing
- * @param steps      [n_steps] every t, finite, of any sign and in any order; velocity / unit of the direction
- * @param potential  [n_steps] sum of the potentials at velocities + t * direction; overwritten. At t = 0 it has the bits
- *                   that fric_evaluate gives
- * @param slope      [n_steps] its derivative by t, which is the gradient there times the direction; overwritten
+ * @param n_steps    may be 0; then nothing is written
+ * @param steps      [n_steps] values of t, finite, of any sign and in any order; velocity / unit of the direction
+ * @param potential  [n_steps] sum of the potentials at velocities + t * direction; overwritten. At t = 0 it is bitwise
+ *                   equal to fric_evaluate
+ * @param slope      [n_steps] its derivative with respect to t: the gradient there times the direction; overwritten
  * @return FRIC_OK; FRIC_E_NOT_FINITE if at any step a potential or a slope overflows; or another error's code
  * Allocates two doubles per step and 64 contacts while it runs, from memory.
  */
@@ -306,27 +309,27 @@ enum fric_code fric_line(const struct fric_context *context, const struct fric_c
                          const struct fric_question *question, const double *direction, size_t n_steps,
                          const double *steps, double *potential, double *slope, struct fric_error *error);
 
-/* Outputs per contact. Rows as stated; skipped contacts give zeros (status: 2). */
+/* Outputs per contact, with these rows; skipped contacts give zeros (status: 2). */
 enum fric_output {
 	FRIC_OUT_POTENTIAL,           /* [n] weight and normal force included */
 	FRIC_OUT_TANGENTIAL_VELOCITY, /* [n, dim-1] surface velocity and anchor included, before mu_aniso scaling */
 	FRIC_OUT_MU_S,                /* [n] effective coefficients */
 	FRIC_OUT_MU_K,                /* [n] */
 	FRIC_OUT_NORMAL_FORCE,        /* [n] without weight */
-	FRIC_OUT_DISTANCE,            /* [n] unsigned; only where fric_has_output says so */
+	FRIC_OUT_DISTANCE,            /* [n] unsigned; check fric_has_output */
 	FRIC_OUT_CLOSEST_POINT,       /* [n, m], m > 0 */
 	FRIC_OUT_TANGENT_BASIS,       /* [n, dim, dim-1] */
 	FRIC_OUT_STATUS,              /* [n] 0 sticks, 1 slides, 2 skipped */
 	FRIC_OUT_SLIP_RATIO,          /* [n] |u| / eps_v, after mu_aniso scaling; of bodies |S| / eps_v */
-	FRIC_OUT_FRICTION_FORCE,      /* [n, dim] on the first side: stencil weights distribute it */
-	FRIC_OUT_ANCHOR,              /* [n, dim] velocity: the anchor for the next step */
-	FRIC_OUT_SPIN,                /* [n] of bodies in 3D: angular velocity about the normal, without spin_radius */
-	FRIC_OUT_ROLLING, /* [n, dim-1] of bodies: P^T of the angular velocity, in 2D itself, without roll_radius */
+	FRIC_OUT_FRICTION_FORCE,      /* [n, dim] on the first side, distributed by the stencil weights */
+	FRIC_OUT_ANCHOR,              /* [n, dim] velocity: the anchor of the next step */
+	FRIC_OUT_SPIN,                /* [n] of bodies in 3D: angular velocity about the normal, not times spin_radius */
+	FRIC_OUT_ROLLING, /* [n, dim-1] of bodies: P^T (angular velocity), in 2D itself, not times roll_radius */
 };
 #define FRIC_N_OUTPUTS 14
 bool fric_has_output(const struct fric_contacts *contacts, enum fric_type type, enum fric_output output);
 /**
- * One output of one group.
+ * Computes one output of one group.
  * @param out  rows of all contacts of the group; overwritten
  * Allocates nothing.
  */
@@ -334,47 +337,47 @@ enum fric_code fric_contact_output(const struct fric_context *context, const str
                                    const struct fric_question *question, enum fric_type type, enum fric_output output,
                                    double *out, struct fric_error *error);
 
-/* Entries of one contact's inner matrix: 3 in 3D (a00, a01, a11), 1 in 2D. Of bodies: 15 and 3, the upper triangle of a
- * 5 x 5 or 2 x 2 matrix, row by row. And of all contacts together. */
+/* Number of entries of a contact's inner matrix: 3 in 3D (a00, a01, a11), 1 in 2D. For bodies 15 and 3: the upper
+ * triangle of a 5 x 5 or 2 x 2 matrix, row by row. fric_n_inner is the total of all contacts. */
 int fric_inner_size(int dim);
 int fric_body_inner_size(int dim);
 size_t fric_n_inner(const struct fric_contacts *contacts);
 /**
- * The Hessian in factors: a contact's block is (w (x) P) A (w (x) P)^T with A projected and velocity scaling included;
- * that of bodies J^T A J, with mu_aniso and the radii in J, not in A.
+ * The Hessian in factors: a contact's block is (w (x) P) A (w (x) P)^T, where A includes projection and velocity
+ * scaling. For bodies it is J^T A J, with mu_aniso and the radii in J, not in A.
  * @param inner  [fric_n_inner] A of every contact in order; overwritten
  * Allocates nothing.
  */
 enum fric_code fric_hessian_inner(const struct fric_context *context, const struct fric_contacts *contacts,
                                   const struct fric_question *question, enum fric_projection projection, double *inner,
                                   struct fric_error *error);
-/* Rows of the factors of each group, in the order of its contacts. An empty group needs none. */
+/* Rows of the factors of each group, in the order of its contacts. Pointers of empty groups may be NULL. */
 struct fric_factors {
 	double *weights[FRIC_N_TYPES];       /* [n, k] w; zeros for a skipped contact */
 	double *tangent_basis[FRIC_N_TYPES]; /* [n, dim, dim-1] P */
-	double *inner[FRIC_N_TYPES];         /* [n, inner_size] A, of bodies [n, body_inner_size] */
+	double *inner[FRIC_N_TYPES];         /* [n, inner_size] A; bodies: [n, body_inner_size] */
 	double *jacobian[FRIC_N_TYPES]; /* of bodies, instead of weights and bases: J, [n, 5, k*6], in 2D [n, 2, k*3]; zeros
 	                                        for a skipped contact */
 };
 /**
- * All factors of all groups in one pass.
+ * Computes all factors of all groups in one pass.
  * @param factors  the arrays that it points to are overwritten
  * Allocates nothing.
  */
 enum fric_code fric_hessian_factors(const struct fric_context *context, const struct fric_contacts *contacts,
                                     const struct fric_question *question, enum fric_projection projection,
                                     const struct fric_factors *factors, struct fric_error *error);
-/* The stencil weights w of a group of vertices, [n, k]; zeros for a skipped contact. Allocates nothing. */
+/* The stencil weights w of a group at vertices, [n, k]; zeros for a skipped contact. Allocates nothing. */
 enum fric_code fric_stencil_weights(const struct fric_context *context, const struct fric_contacts *contacts,
                                     enum fric_type type, double *weights, struct fric_error *error);
 
 /**
- * The Hessian times vectors, from the contacts' inner matrices: no matrix is formed.
- * @param n_vectors  may be 0, which gives nothing
+ * The Hessian times vectors, from the contacts' inner matrices, without forming the matrix.
+ * @param n_vectors  may be 0; then nothing is written
  * @param vectors    [n_vectors, n_dofs] finite
  * @param products   [n_vectors, n_dofs]; overwritten; must not overlap the vectors
  * @return FRIC_OK; FRIC_E_NOT_FINITE if an inner matrix or a product overflows; or another error's code
- * Allocates while it runs, from memory: a schedule, unless the question has one, inner matrices, at most dim doubles per
+ * Allocates while it runs, from memory: a schedule, unless `question` has one, inner matrices, at most dim doubles per
  * vertex of a contact or 8 MiB, and 6 doubles per body of a contact.
  */
 enum fric_code fric_hessian_products(const struct fric_context *context, const struct fric_contacts *contacts,
@@ -384,22 +387,24 @@ enum fric_code fric_hessian_products(const struct fric_context *context, const s
 
 size_t fric_n_triplets(const struct fric_contacts *contacts, enum fric_triangle triangle);
 /**
- * Triplets: every contact's whole local block (or its triangle by global row and column), in order; duplicates add up.
- * The pattern depends on the stencils alone.
+ * Triplets: every contact's whole local block (or its triangle by global row and column), in contact order; duplicates
+ * add up. The pattern depends on the stencils only.
  * @param inner  [fric_n_inner] from fric_hessian_inner
- * @param rows, cols  [fric_n_triplets]; overwritten. Both may be NULL where they are known
- * @param values      the same
+ * @param rows, cols  [fric_n_triplets]; overwritten. Both may be NULL if the caller already has them
+ * @param values      [fric_n_triplets]; overwritten
  * Allocates nothing.
  */
 enum fric_code fric_hessian_triplets(const struct fric_context *context, const struct fric_contacts *contacts,
                                      const double *inner, enum fric_triangle triangle, int32_t *rows, int32_t *cols,
                                      double *values, struct fric_error *error);
 
-/* The CSR pattern of a set of contacts: columns sorted, duplicates merged, fixed by the stencils. Owns its memory. */
+/* The CSR pattern of a set of contacts: columns sorted, duplicates merged; depends on the stencils only. Owns its
+ * memory. */
 struct fric_pattern;
 /**
  * @param pattern  set to a new pattern on FRIC_OK, to be freed with fric_pattern_free; NULL otherwise
- * Allocates the pattern, its arrays from memory and the rest from malloc, as well as lists of neighbours while it runs.
+ * Allocates the pattern and, while it runs, lists of neighbours; the pattern's arrays come from memory, the rest from
+ * malloc.
  */
 enum fric_code fric_pattern_create(const struct fric_context *context, const struct fric_contacts *contacts,
                                    enum fric_triangle triangle, struct fric_pattern **pattern,
@@ -413,38 +418,39 @@ const int32_t *fric_pattern_indices(const struct fric_pattern *pattern); /* [n_e
  * Values of the CSR Hessian.
  * @param pattern  made from the same contacts
  * @param data     [n_entries]; overwritten
- * Allocates what the contacts add to the matrix from memory, while it runs.
+ * Allocates the contacts' contributions to the matrix from memory, while it runs.
  */
 enum fric_code fric_hessian_csr(const struct fric_context *context, const struct fric_contacts *contacts,
                                 const double *inner, const struct fric_pattern *pattern, double *data,
                                 struct fric_error *error);
 
-/* The same matrix in rows of blocks: dim x dim for two vertices. In a triangle, blocks of the diagonal are whole. Not for
- * contacts with bodies, whose rows are left out. */
+/* The same matrix in block rows (BSR): a dim x dim block for each pair of vertices. In a triangle, diagonal blocks are
+ * complete. Not for contacts with bodies, whose rows are left out. */
 size_t fric_pattern_n_blocks(const struct fric_pattern *pattern);
 /**
- * @param indptr   [n_vertices + 1] where each vertex's blocks begin; overwritten
- * @param indices  [fric_pattern_n_blocks] columns of blocks: vertices, ascending in a row; overwritten. NULL: not wanted
+ * @param indptr   [n_vertices + 1] start of each vertex's blocks; overwritten
+ * @param indices  [fric_pattern_n_blocks] block columns: vertices, ascending within a row; overwritten. NULL: not
+ *                 wanted
  * Allocates nothing.
  */
 enum fric_code fric_pattern_blocks(const struct fric_context *context, const struct fric_pattern *pattern,
                                    int64_t *indptr, int32_t *indices, struct fric_error *error);
 /**
- * Values of the Hessian in rows of blocks: those of fric_hessian_csr, bit for bit.
+ * Values of the Hessian in block rows, bitwise equal to fric_hessian_csr.
  * @param pattern  made from the same contacts
  * @param indptr   [n_vertices + 1] from fric_pattern_blocks
  * @param data     [fric_pattern_n_blocks, dim, dim]; overwritten
- * Allocates what the contacts add to the matrix from memory, while it runs.
+ * Allocates the contacts' contributions to the matrix from memory, while it runs.
  */
 enum fric_code fric_hessian_bsr(const struct fric_context *context, const struct fric_contacts *contacts,
                                 const double *inner, const struct fric_pattern *pattern, const int64_t *indptr,
                                 double *data, struct fric_error *error);
 
-/* Derivatives of potential and gradient by the numbers that they are computed from (docs/derivatives.md). The field of a
- * batch or of a question that a number stands in; shapes are those of the field. */
+/* Derivatives of potential and gradient with respect to their inputs (docs/derivatives.md): the fields of a batch or of
+ * a question. Derivatives have the shape of the field. */
 enum fric_field {
 	FRIC_BY_VELOCITIES,        /* [n_dofs] */
-	FRIC_BY_LAGGED_VELOCITIES, /* [n_dofs] fric_derivation.slip_velocities, where directions follow them */
+	FRIC_BY_LAGGED_VELOCITIES, /* [n_dofs] fric_derivation.slip_velocities, if directions follow them */
 	FRIC_BY_POSITIONS,         /* [n_vertices, dim] */
 	FRIC_BY_BODY_POSITIONS,    /* [n_bodies, dim] */
 	FRIC_BY_EPS_V,             /* one number: friction.eps_v */
@@ -452,18 +458,18 @@ enum fric_field {
 	FRIC_BY_MU_K,
 	FRIC_BY_VERTEX_MU_S, /* [n_vertices] */
 	FRIC_BY_VERTEX_MU_K,
-	FRIC_BY_MATERIAL_MU_S, /* [n_materials, n_materials]: tangents are symmetric; of a cotangent both halves count */
+	FRIC_BY_MATERIAL_MU_S, /* [n_materials, n_materials]: tangents are symmetric; cotangents count each half */
 	FRIC_BY_MATERIAL_MU_K,
 	FRIC_BY_STRIBECK_SPEED, /* one number: friction.law.stribeck_speed */
 	FRIC_BY_VISCOUS,        /* one number: friction.law.viscous */
-	FRIC_BY_CURVE_FACTORS,  /* [curve.n]; the first is 1 and may have a tangent all the same */
-	FRIC_BY_DHAT,           /* one number each: of the barrier */
+	FRIC_BY_CURVE_FACTORS,  /* [curve.n]; the first factor is 1 but may have a tangent */
+	FRIC_BY_DHAT,           /* one number each: fric_batch.barrier */
 	FRIC_BY_STIFFNESS,
 	FRIC_BY_DMIN
 };
 #define FRIC_N_FIELDS 17
 
-/* The same for the fields of a group: rows as in the batch, [n, width], or one row [width] for all contacts where the
+/* The fields of a group, likewise: rows as in the batch, [n, width], or one row [width] for all contacts where the
  * group's stride is 0. */
 enum fric_row {
 	FRIC_ROW_NORMAL_FORCE,
@@ -490,33 +496,33 @@ enum fric_row {
 };
 #define FRIC_N_ROWS 21
 
-/* A number for every number of some fields: tangents, which are read, or cotangents, which are overwritten. NULL: the
- * tangent is zero, the cotangent is not wanted. Only fields that the batch has (groups whose data is not NULL, with
- * contacts) may be there. */
+/* An array for each of some fields: tangents, which are read, or cotangents, which are overwritten. NULL: the tangent
+ * is zero, the cotangent is not wanted. Set only fields that the batch has: rows of groups that have contacts and whose
+ * data is not NULL. */
 struct fric_differential {
 	double *fields[FRIC_N_FIELDS];
 	double *rows[FRIC_N_TYPES][FRIC_N_ROWS];
 };
 
-/* What is differentiated: the answer to a question about contacts, as a function of the batch that they were made of.
- * All is borrowed. */
+/* The function to be differentiated: potential and gradient of contacts, as a function of the batch that the contacts
+ * were prepared from. All pointers are borrowed. */
 struct fric_derivation {
 	const struct fric_batch *batch; /* the one that `contacts` were prepared from */
 	const struct fric_contacts *contacts;
 	const struct fric_question *question;
-	const double *slip_velocities;       /* [n_dofs] that the question's state was created with; NULL without a state */
+	const double *slip_velocities;       /* [n_dofs] that the state was created with; NULL without a state */
 	bool vertices_follow, bodies_follow; /* whether the directions of effective coefficients, at vertices and of bodies,
-	                                        depend on what the slip at slip_velocities depends on, and on those; else
-	                                        they are constants */
+	                                        depend on slip_velocities and on every other input of the slip there; if
+	                                        not, they are constants */
 };
 
 /**
  * Potential and gradient, and their derivatives along tangents.
- * @param potential, gradient                  one number and [n_dofs], as fric_evaluate gives them; overwritten
+ * @param potential, gradient                  one number and [n_dofs], as from fric_evaluate; overwritten
  * @param potential_tangent, gradient_tangent  the same shapes; overwritten
- * @return FRIC_OK, FRIC_E_NOT_FINITE if a result overflows, or another error's code. At a knot of a piecewise definition
- *         the right branch counts; skipped contacts give zero
- * Allocates while it runs, from memory: a schedule, unless the question has one, and columns of some numbers per contact;
+ * @return FRIC_OK, FRIC_E_NOT_FINITE if a result overflows, or another error's code. At a knot of a piecewise
+ *         definition the right-hand derivative is used; skipped contacts give zero
+ * Allocates while it runs, from memory: a schedule, unless `question` has one, and columns of some numbers per contact;
  * and from malloc what fric_evaluate does.
  */
 enum fric_code fric_jvp(const struct fric_context *context, const struct fric_derivation *derivation,
@@ -524,66 +530,67 @@ enum fric_code fric_jvp(const struct fric_context *context, const struct fric_de
                         double *potential_tangent, double *gradient_tangent, struct fric_error *error);
 
 /**
- * Potential and gradient, and the derivative of potential_cotangent * potential + gradient_cotangent . gradient by every
- * number of some fields, in one pass over the contacts.
+ * Potential and gradient, and the derivative of potential_cotangent * potential + gradient_cotangent . gradient with
+ * respect to every entry of some fields, in one pass over the contacts.
  * @param gradient_cotangent  [n_dofs] finite; NULL: zeros
- * @param cotangents          what it points to is overwritten; on FRIC_E_NOT_FINITE without a contact, whatever does not
- *                            fit a double there is not finite
+ * @param cotangents          its arrays are overwritten; on FRIC_E_NOT_FINITE without a contact, entries that do not
+ *                            fit a double are not finite
  * Allocates while it runs what fric_jvp does, from memory and from malloc.
  */
 enum fric_code fric_vjp(const struct fric_context *context, const struct fric_derivation *derivation,
                         double potential_cotangent, const double *gradient_cotangent, double *potential,
                         double *gradient, const struct fric_differential *cotangents, struct fric_error *error);
 
-/* Whether fric_second takes a field or a row. */
+/* Whether fric_second supports a field or a row. */
 bool fric_has_second(enum fric_field field);
 bool fric_row_has_second(enum fric_row row);
 /**
- * The derivative along tangents of what fric_vjp gives for the cotangent 1 of the potential: a product with the second
- * derivatives of the potential. For velocities, eps_v, coefficients (one, at vertices, of materials, of groups), normal
- * forces and weights of groups; others may not be there.
- * Allocates while it runs, from memory: a schedule, unless the question has one, and columns of some numbers per contact.
+ * The derivative along tangents of the result of fric_vjp with potential cotangent 1: a product with the second
+ * derivatives of the potential. Supports velocities, eps_v, coefficients (scalar, at vertices, of materials, of
+ * groups), and normal forces and weights of groups; all other pointers must be NULL.
+ * Allocates while it runs, from memory: a schedule, unless `question` has one, and columns of some numbers per contact.
  */
 enum fric_code fric_second(const struct fric_context *context, const struct fric_derivation *derivation,
                            const struct fric_differential *tangents, const struct fric_differential *cotangents,
                            struct fric_error *error);
 
-/* The Jacobian of the gradient by positions, [n_dofs, n_vertices * dim], not symmetric; the rows of bodies are empty.
- * Triplets as fric_hessian_triplets has them (FRIC_FULL), of the contacts at vertices alone. */
+/* The Jacobian of the gradient with respect to positions, [n_dofs, n_vertices * dim], not symmetric; the rows of bodies
+ * are empty. Triplets in the order of fric_hessian_triplets (FRIC_FULL), of contacts at vertices only. */
 size_t fric_n_jacobian_triplets(const struct fric_contacts *contacts);
 /**
- * @param rows, cols  [fric_n_jacobian_triplets]; overwritten. Both may be NULL where they are known
- * @param values      the same
+ * @param rows, cols  [fric_n_jacobian_triplets]; overwritten. Both may be NULL if the caller already has them
+ * @param values      [fric_n_jacobian_triplets]; overwritten
  * Allocates nothing.
  */
 enum fric_code fric_position_jacobian_triplets(const struct fric_context *context,
                                                const struct fric_derivation *derivation, int32_t *rows, int32_t *cols,
                                                double *values, struct fric_error *error);
 /**
- * Its CSR pattern, which follows from the stencils alone.
+ * The CSR pattern of this Jacobian, which depends on the stencils only.
  * @param pattern  set to a new pattern on FRIC_OK, to be freed with fric_pattern_free; NULL otherwise
- * Allocates the pattern, its arrays from memory and the rest from malloc, as well as lists of neighbours while it runs.
+ * Allocates the pattern and, while it runs, lists of neighbours; the pattern's arrays come from memory, the rest from
+ * malloc.
  */
 enum fric_code fric_jacobian_pattern_create(const struct fric_context *context, const struct fric_contacts *contacts,
                                             struct fric_pattern **pattern, struct fric_error *error);
 /**
  * @param pattern  from fric_jacobian_pattern_create
  * @param data     [fric_pattern_n_entries]; overwritten
- * Allocates what the contacts add to the matrix from memory, while it runs.
+ * Allocates the contacts' contributions to the matrix from memory, while it runs.
  */
 enum fric_code fric_position_jacobian_csr(const struct fric_context *context, const struct fric_derivation *derivation,
                                           const struct fric_pattern *pattern, double *data, struct fric_error *error);
 
-/* What is compared with central differences. */
+/* The quantities that are compared with central differences. */
 enum fric_quantity { FRIC_POTENTIAL, FRIC_GRADIENT, FRIC_HESSIAN };
 #define FRIC_N_QUANTITIES 3
-#define FRIC_TOLERANCE 1e-8 /* docs/check.md says why */
+#define FRIC_TOLERANCE 1e-8 /* see docs/check.md */
 
-/* How well one quantity agrees. All numbers are finite: anything larger than the largest double is given as that. */
+/* How well one quantity agrees. All numbers are finite: larger values are replaced by the largest double. */
 struct fric_agreement {
-	double largest_difference; /* of the potential, of the gradient's entries, of the entries of the contacts' blocks */
+	double largest_difference; /* of the potential, the gradient's entries, or the contacts' block entries */
 	double largest_entry;      /* largest absolute value of the numbers compared */
-	double contacts;           /* largest relative difference of one contact, in its own scale */
+	double contacts;           /* largest relative difference of one contact, relative to its own scale */
 	double assembled;          /* largest relative difference of the sums over contacts */
 };
 
@@ -605,37 +612,38 @@ struct fric_comparison {
  * them, with the potential's plain formula in 113-bit arithmetic and its central differences with respect to
  * velocities. Takes some 10 us per contact.
  * @param comparison  overwritten on FRIC_OK
- * @return FRIC_OK whether or not they agree; else what the calls above return
- * Allocates all these results except the triplets while it runs, from memory, and what those calls do from malloc.
+ * @return FRIC_OK whether or not they agree; otherwise the code of the call above that failed
+ * Allocates all these results except the triplets while it runs, from memory; and from malloc what those calls do.
  */
 enum fric_code fric_compare(const struct fric_context *context, const struct fric_contacts *contacts,
                             const struct fric_question *question, struct fric_comparison *comparison,
                             struct fric_error *error);
 
-#define FRIC_DERIVATIVE_TOLERANCE 1e-7 /* of differences of answers; docs/check.md says why */
+#define FRIC_DERIVATIVE_TOLERANCE 1e-7 /* of differences of results; see docs/check.md */
 #define FRIC_TRANSPOSE_TOLERANCE 1e-9  /* of products of cotangents and tangents */
 
-/* How well derivatives along one direction agree. Relative differences, finite; < 0: not compared, as a derivative does not
- * fit a double, however short the direction (potential, gradient and transposed), or the cotangents are (transposed). */
+/* How well derivatives along one direction agree. Relative differences, finite. < 0: not compared, because a derivative
+ * does not fit a double even along a shortened direction (all three), or a cotangent does not (transposed). */
 struct fric_derivative_agreement {
-	bool agrees;                /* all that are compared are within their tolerances */
-	double potential, gradient; /* of fric_jvp and differences of answers; of the gradient the largest one */
-	double transposed;          /* of fric_vjp times the direction and cotangents times fric_jvp */
+	bool agrees;                /* everything that is compared is within its tolerance */
+	double potential, gradient; /* fric_jvp against differences of results; for the gradient the largest */
+	double transposed;          /* fric_vjp times the direction against cotangents times fric_jvp */
 	/* The contact whose members' gradients differ most on average; worst < 0 if there are no contacts. */
 	int64_t worst;
 	enum fric_type group;
 };
 
 /**
- * Compares fric_jvp with differences of fric_prepare, fric_state_create and fric_evaluate along a direction, and fric_vjp
- * with fric_jvp. The direction has pseudorandom numbers of either sign as large as those of the field that it changes;
- * those of fields with a sign, and of any coefficient, are in proportion to them, so that zeros stay. Where derivatives along
- * it do not fit a double, it is shorter.
- * @param direction  the fields to change, with numbers from 0 to 1 that the direction is multiplied by; overwritten with it
+ * Compares fric_jvp with differences of fric_prepare, fric_state_create and fric_evaluate along a direction, and
+ * fric_vjp with fric_jvp. The direction consists of pseudorandom numbers of either sign, as large as the entries of the
+ * field that it changes. For fields with a sign and for coefficients they are proportional to the entries, so that
+ * zeros stay zero. The direction is shortened where derivatives along it do not fit a double.
+ * @param direction  the fields to change: factors from 0 to 1 that the direction is multiplied by; overwritten with the
+ *                   direction
  * @param agreement  overwritten on FRIC_OK
- * @return FRIC_OK whether or not they agree; else what fric_evaluate, fric_jvp and fric_vjp return
+ * @return FRIC_OK whether or not they agree; otherwise the code of fric_evaluate, fric_jvp or fric_vjp
  * Takes as long as up to 80 evaluations, preparation included. Allocates contacts and some arrays while it runs, from
- * memory, and what those calls do from malloc.
+ * memory; and from malloc what those calls do.
  */
 enum fric_code fric_compare_derivative(const struct fric_context *context, const struct fric_derivation *derivation,
                                        const struct fric_differential *direction,

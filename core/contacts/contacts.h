@@ -1,9 +1,9 @@
 /**
  * Lagged contacts as a structure of arrays: all groups in the order of enum fric_type, contact i of group g at start[g]
- * + i. A skipped contact has no normal force and a zero basis, so that everything computed from it is zero.
+ * + i. A skipped contact has normal force 0 and a zero basis, which makes all its results zero.
  *
- * Contacts of bodies are a second such structure, `bodies`, which the first one owns. There the groups of vertices are
- * empty, "vertices" are bodies, and arms, normals and radii are filled in, which contacts of vertices have not.
+ * Contacts of bodies are a second such structure, `bodies`, which the first one owns. There the groups at vertices are
+ * empty, "vertices" are bodies, and arms, normals and radii are filled in; contacts at vertices lack these.
  */
 #ifndef FRIC_CONTACTS_H
 #define FRIC_CONTACTS_H
@@ -12,7 +12,7 @@
 #include "core/fric.h"
 #include "core/law/table.h"
 
-/* The most contacts that a span (span.h) has: their intermediate values stay in the first-level cache. */
+/* The maximum number of contacts of a span (span.h): intermediate values of this many stay in the first-level cache. */
 enum { FRIC_SPAN = 64 };
 
 /* One number per contact. stride 0: one value for all contacts, repeated FRIC_SPAN times so that any span can read it
@@ -27,9 +27,9 @@ static inline double *column_at(struct column column, size_t i)
 	return column.data + i * column.stride;
 }
 
-/* Where a span begins, and the lowest and highest vertex of its contacts. begin < 0: there is no span. No contact has a
- * vertex between `below` and `above`: vertices of two bodies are usually numbered far apart. below == highest: there is
- * no such gap, or nobody looked for one. */
+/* The first contact of a span, and the lowest and highest vertex of its contacts. begin < 0: an unused slot. No contact
+ * has a vertex between `below` and `above`; the vertices of two bodies usually have distant numbers. below == highest:
+ * there is no such gap, or none was looked for. */
 struct span_extent {
 	int32_t begin, lowest, highest, below, above;
 };
@@ -45,7 +45,7 @@ static inline size_t n_blocks_of(size_t n_vertices)
 /* Coefficients of all contacts. */
 struct coefficients {
 	struct column mu_s, mu_k;
-	bool ordinary; /* all of them (ordinary.h) */
+	bool ordinary; /* all of them are (ordinary.h) */
 };
 
 struct fric_contacts {
@@ -56,16 +56,15 @@ struct fric_contacts {
 	struct fric_law law;
 	size_t n_skipped;
 	bool has_distance[FRIC_N_TYPES];
-	bool given_basis[FRIC_N_TYPES]; /* by the caller; its entries may be of any size */
-	bool ordinary;                  /* all contacts are, as far as coefficients do not matter (ordinary.h) */
+	bool given_basis[FRIC_N_TYPES]; /* basis from the caller; its entries may be of any size */
+	bool ordinary;                  /* all contacts are, whatever their coefficients (ordinary.h) */
 
 	int32_t *vertices[FRIC_MAX_STENCIL]; /* [n] each; 0 beyond the stencil's size */
 	double *closest_point[2];            /* [n] each; 0 where the type has none */
 	double *tangent_basis[6];            /* dim*(dim-1) arrays of [n], row-major */
-	double *distance;                    /* [n]; NULL: no group has one */
+	double *distance;                    /* [n]; NULL: no group needs it */
 	struct column weight, normal_force, eps_v;
-	struct column
-		unit; /* of laws that go on changing beyond eps_v: the speed they do so over (law/point.h); else NULL */
+	struct column unit;     /* speed scale of the law's tail (law/point.h); data NULL without a tail */
 	struct law_table table; /* FRIC_CURVE */
 	struct coefficients scalar;
 	struct column mu_aniso[2];
@@ -76,25 +75,25 @@ struct fric_contacts {
 	struct span_extent *extents;                  /* [span_slots(n)] */
 	int32_t *sweep;                               /* [n_spans] slots of the spans, in the order of sweep.h */
 	size_t n_spans;
-	int32_t *reached;  /* [n_blocks] position in the sweep of the first span that reaches a block; n_spans: none does */
+	int32_t *reached;  /* [n_blocks] position in the sweep of the first span that reaches a block; n_spans: none */
 	int32_t *blocks;   /* [n_blocks] in the order in which the sweep reaches them */
-	int32_t *listed;   /* [n_spans + 1] how many blocks are reached before the span at a position */
+	int32_t *listed;   /* [n_spans + 1] number of blocks reached before the span at a position */
 	int32_t *oldest;   /* [n_spans] the least `reached` of all blocks that the span at a position reaches */
-	double *arm[2][3]; /* [n] each: from the point of each body, in order, to that of the contact */
+	double *arm[2][3]; /* [n] each: from the point of body 0 or 1 to the contact */
 	double *normal[3]; /* [n] each, unit */
 	struct column spin_radius, roll_radius; /* of bodies; 0 in 2D for spin */
-	size_t first_dof;             /* of all DOFs, the first of the vertices, or of the bodies, of these contacts */
-	struct fric_contacts *bodies; /* the contacts of bodies; NULL without bodies */
-	void *arrays;                 /* [arrays_bytes] what all these arrays lie in; from `memory` */
+	size_t first_dof;             /* first DOF of the vertices, or bodies, of these contacts, among all DOFs */
+	struct fric_contacts *bodies; /* the contacts of bodies; NULL if there are none */
+	void *arrays;                 /* [arrays_bytes] block that contains all these arrays; from `memory` */
 	size_t arrays_bytes;
 	const struct fric_memory *memory;
 };
 
-/* What a question adds to the contacts. */
+/* The effective coefficients that a question's state adds to the contacts. */
 struct fric_state {
-	struct coefficients effective; /* without data where no contact needs any */
-	struct fric_state *bodies;     /* of the contacts of bodies, or NULL */
-	void *arrays;                  /* [arrays_bytes] what they lie in; from `memory` */
+	struct coefficients effective; /* data NULL if no contact needs any */
+	struct fric_state *bodies;     /* for contacts->bodies, or NULL */
+	void *arrays;                  /* [arrays_bytes] block that contains them; from `memory` */
 	size_t arrays_bytes;
 	const struct fric_memory *memory;
 };
@@ -105,7 +104,7 @@ static inline const struct coefficients *coefficients_of_state(const struct fric
 	return state && state->effective.mu_s.data ? &state->effective : &contacts->scalar;
 }
 
-/* The coefficients that a question is answered with: at vertices, and of contacts->bodies. */
+/* The coefficients for a question: of contacts at vertices, and of contacts->bodies. */
 static inline const struct coefficients *coefficients_for(const struct fric_contacts *contacts,
                                                           const struct fric_question *question)
 {
@@ -118,13 +117,11 @@ static inline const struct coefficients *body_coefficients_for(const struct fric
 	return coefficients_of_state(contacts->bodies, question->state ? question->state->bodies : NULL);
 }
 
-/* Whether its stencils are of bodies. */
 static inline bool is_of_bodies(enum fric_type type)
 {
 	return type >= FRIC_N_VERTEX_TYPES;
 }
 
-/* Type of contact i. */
 static inline enum fric_type contact_type(const struct fric_contacts *c, size_t i)
 {
 	enum fric_type type = FRIC_VERTEX_VERTEX;
@@ -133,13 +130,13 @@ static inline enum fric_type contact_type(const struct fric_contacts *c, size_t 
 	return type;
 }
 
-/* Contacts of one type in this structure, without those of `bodies`. */
+/* The number of contacts of one type in this structure, not in `bodies`. */
 static inline size_t group_size(const struct fric_contacts *c, enum fric_type type)
 {
 	return c->start[type + 1] - c->start[type];
 }
 
-/* Fills in *error from a fault whose position counts the contacts of this structure. @return its code */
+/* Fills in *error from a fault whose position is an index into this structure. @return its code */
 enum fric_code fricp_report_fault(const struct fric_contacts *contacts, struct fault fault, struct fric_error *error);
 
 #endif

@@ -7,8 +7,8 @@
 #include "core/base/parallel.h"
 #include "core/contacts/contacts.h"
 
-/* Contacts [begin, begin + n) of one type. Passed in two registers: in memory, a copy in one piece would wait for all
- * stores before it. */
+/* Contacts [begin, begin + n) of one type. Its size lets it be passed in two registers: a larger one would be copied
+ * through memory as a block, which waits for all preceding stores. */
 struct span {
 	enum fric_type type;
 	uint32_t n;

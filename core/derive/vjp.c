@@ -16,7 +16,7 @@ struct kept {
 	size_t n;
 	uint8_t place[N_PLACES];
 	int column[N_PLACES]; /* < 0: not kept */
-	int first_total;      /* column that is added up over contacts; the others follow it */
+	int first_total;      /* first of the columns that are summed over contacts; the others follow it */
 };
 
 struct backward {

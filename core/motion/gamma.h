@@ -1,7 +1,7 @@
 /**
- * Gamma and its transpose for spans of 3D contacts, made by gamma.inc once per instruction set. The plain forms,
- * stencil.h and scatter.c, do the same operations in the same order: all bits agree. Forces and relative velocities are
- * columns, [3, FRIC_SPAN]: component d of contact j at d * FRIC_SPAN + j.
+ * Gamma and its transpose for spans of 3D contacts, compiled from gamma.inc once per instruction set. The plain forms,
+ * stencil.h and scatter.c, do the same operations in the same order: results are bitwise equal. Forces and relative
+ * velocities are columns, [3, FRIC_SPAN]: component d of contact j at d * FRIC_SPAN + j.
  */
 #ifndef FRIC_GAMMA_H
 #define FRIC_GAMMA_H
@@ -15,7 +15,7 @@ struct gamma {
 	                 double *relative);
 	/* gradient += Gamma^T f, contact by contact; gradient [n_dofs] */
 	void (*scatter)(const struct fric_contacts *contacts, struct span span, const double *forces, double *gradient);
-	/* n DOFs of LANES vectors, each contiguous, to rows [n, LANES] (lanes.h), and back. */
+	/* Copies n DOFs of LANES vectors, each contiguous, to rows [n, LANES] (lanes.h), and back. */
 	void (*enter)(const double *const vectors[LANES], size_t n, double *rows);
 	void (*leave)(const double *rows, size_t n, double *const vectors[LANES]);
 };

@@ -285,7 +285,7 @@ static void store_stencils(const struct drafts *d)
 	}
 }
 
-/* The gap around the middle of an extent. */
+/* Finds the gap between vertex numbers around the middle of an extent. */
 static void find_gap(const int32_t *v, size_t n, struct span_extent *extent)
 {
 	const int32_t middle = extent->lowest + (extent->highest - extent->lowest) / 2;
