@@ -1,7 +1,7 @@
 /**
- * Spans of contacts to sums: columns of numbers are computed for a span, and added up at vertices at once (motion/sums.h).
- * What is added up over contacts is kept until all spans are done. All sums are formed in the order of the sweep
- * (order/sweep.h), whatever the number of threads.
+ * From spans of contacts to sums: columns of numbers are computed for a span and added at vertices at once
+ * (order/sums.h). Columns for sums over all contacts are kept until all spans are done. All sums are formed in the
+ * order of the sweep (order/sweep.h), whatever the number of threads.
  */
 #ifndef FRIC_DERIVE_BLOCKS_H
 #define FRIC_DERIVE_BLOCKS_H
@@ -14,8 +14,8 @@ typedef double span_columns[FRIC_SPAN];
 /* Sums at vertices. */
 struct vertex_sums {
 	double *out;    /* [n_vertices, width]; overwritten */
-	int width;      /* numbers of a vertex */
-	int first;      /* its first column */
+	int width;      /* numbers per vertex */
+	int first;      /* index of its first column */
 	int per_member; /* columns from one member of a stencil to the next; 0: the same numbers times stencil weights, which
 	                   makes them DOFs */
 };
@@ -28,10 +28,10 @@ struct blocks {
 	const struct fric_schedule *schedule; /* of the question, or NULL */
 	size_t n_columns;
 	size_t first_kept, n_kept; /* columns that are kept for the tally */
-	/* Computes the columns of a span; on a fault sets *fault to that of the first contact that has one. */
+	/* Computes the columns of a span. On a fault it sets *fault to the one of the span's lowest contact. */
 	void (*fill)(void *task, struct span span, span_columns *columns, struct fault *fault);
-	/* Adds up kept columns over contacts, of which the first is columns[0]; called for one span after the other, in the
-	 * order of the sweep. */
+	/* Sums the kept columns over contacts; columns[0] is the first kept one. Called for one span after the other, in
+	 * the order of the sweep. */
 	void (*tally)(void *task, struct span span, span_columns *columns);
 	void *task;
 	int n_sums;
@@ -39,8 +39,9 @@ struct blocks {
 };
 
 /**
- * @return as fricp_parallel_phases, also FRIC_E_MEMORY; FRIC_E_NOT_FINITE at no contact if only a sum at a vertex overflows
- * Allocates kept columns and those of a span per part while it runs, and as fricp_sums_run does.
+ * @return as fricp_parallel_phases, also FRIC_E_MEMORY; FRIC_E_NOT_FINITE at no contact if only a sum at a vertex
+ *         overflows
+ * Allocates while it runs the kept columns, the columns of a span for each part, and what fricp_sums_run does.
  */
 struct fault fricp_blocks_run(const struct blocks *blocks);
 

@@ -30,7 +30,7 @@ struct fault fricp_parallel_contacts(const struct fric_context *context, const s
 	const int n_threads = chunks <= 1 ? 1 : fricp_team_size(context, n);
 	uint32_t *order = bytes > FRIC_CACHED_BYTES && chunks > 1 ? malloc(chunks * sizeof(*order)) : NULL;
 	const struct phase phase = {work, n, FRIC_CHUNK, true, order};
-	if (order) /* without memory, ascending */
+	if (order) /* out of memory: ascending order */
 		merge_groups(contacts, order);
 	const struct fault fault = fricp_parallel_phases(context, n_threads, &phase, 1, task);
 	free(order);

@@ -19,8 +19,7 @@ enum {
 
 /* ---- spans ---- */
 
-/* sums += w (x) force for a span that defers nothing. The same for 2D and 3D: type and dim are constants after
- * inlining. */
+/* sums += w (x) force for a span that defers nothing. Serves 2D and 3D: type and dim are constants after inlining. */
 INLINE void add_whole(enum fric_type type, size_t dim, const struct fric_contacts *c, struct span span,
                       const double *forces, double *sums)
 {
@@ -37,8 +36,8 @@ INLINE void add_whole(enum fric_type type, size_t dim, const struct fric_contact
 	}
 }
 
-/* Where numbers of a member go: one of both is added to or written, the other is read by nobody. Without branches, which
- * would be mispredicted. */
+/* Destinations for a member: the sum or the deferred place; the other pointer leads to memory that is never read.
+ * Avoids a branch, which would be mispredicted. */
 struct target {
 	double *sum, *later;
 };
@@ -52,7 +51,7 @@ INLINE struct target target_of(const struct scatter *s, int width, int32_t verte
 	                       deferred ? s->deferred + row * (size_t)s->apart : nowhere[1]};
 }
 
-/* Whatever lies between the numbers that are deferred. */
+/* For places that are any number of elements apart. */
 INLINE void add_mixed(enum fric_type type, int dim, const struct scatter *s, struct span span, const int32_t *places,
                       const double *forces)
 {
@@ -76,8 +75,8 @@ INLINE void add_mixed(enum fric_type type, int dim, const struct scatter *s, str
 
 typedef int64_t int64_2 __attribute__((vector_size(16)));
 
-/* Where a vertex's numbers are added up, or where they are deferred to. In whole numbers: compilers make a branch of any
- * choice between pointers, and it is mispredicted. */
+/* The row of a vertex's sum or of its deferred place. Uses integers, because compilers turn any selection between
+ * pointers into a branch, which would be mispredicted. */
 INLINE double *choose_row(const struct scatter *s, int dim, int32_t vertex, int32_t place, int64_t keeps)
 {
 	const uintptr_t sums = (uintptr_t)s->sums, apart = (uintptr_t)s->deferred - sums;
@@ -85,7 +84,7 @@ INLINE double *choose_row(const struct scatter *s, int dim, int32_t vertex, int3
 	return (double *)(sums + (apart & ~(uintptr_t)keeps) + row * (size_t)dim * sizeof(double));
 }
 
-/* Where nothing lies between them: what is deferred is added to nothing. */
+/* For contiguous places. A deferred value is added to 0 instead of the memory's content. */
 INLINE void add_mixed_close(enum fric_type type, int dim, const struct scatter *s, struct span span,
                             const int32_t *places, const double *forces)
 {
@@ -96,7 +95,7 @@ INLINE void add_mixed_close(enum fric_type type, int dim, const struct scatter *
 		UNROLL
 		for (int k = 0; k < stencil_size_of(type); k++) {
 			const int32_t place = places[(size_t)k * span.n + j];
-			const int64_t keeps = place >> 31; /* all bits, or none where it is deferred */
+			const int64_t keeps = place >> 31; /* mask: all bits, or none if deferred */
 			double *to = choose_row(s, dim, c->vertices[k][span.begin + j], place, keeps);
 			double2 xy;
 			__builtin_prefetch(to + (FETCH_DEFERRED & ~keeps), 1);
@@ -165,8 +164,8 @@ void fricp_scatter_members(const struct scatter *s, size_t position, int per_mem
 		}
 }
 
-/* Places of a range, of n sums that have what they defer side by side. Sums that come soon are fetched: other threads
- * have just written them. */
+/* Adds the places of a range to n sums whose deferred values are interleaved. Prefetches upcoming sums, which other
+ * threads have just written. */
 INLINE void add_deferred(const struct scatter *sums, size_t n, size_t width, size_t apart, size_t range)
 {
 	const struct fric_schedule *schedule = sums->schedule;
@@ -200,8 +199,7 @@ void fricp_scatter_deferred(const struct scatter *sums, size_t n, size_t range)
 
 /* ---- blocks ---- */
 
-/* Prepares numbers [begin, end) for use: sets sums to zero and prefetches velocities, in sequence now rather than with a
- * stall for each later. */
+/* Sets sums [begin, end) to zero and prefetches velocities, in sequence, which avoids a stall for each one later. */
 static void open_numbers(const struct scatter *s, size_t begin, size_t end)
 {
 	const size_t bytes = (end - begin) * sizeof(double);
@@ -210,7 +208,7 @@ static void open_numbers(const struct scatter *s, size_t begin, size_t end)
 		__builtin_prefetch((const char *)(s->velocities + begin) + at, 0, 2);
 }
 
-/* Places [begin, end) of the list of blocks; neighbours together. */
+/* Entries [begin, end) of the list of blocks; adjacent blocks are opened together. */
 static void open_blocks(const struct scatter *s, size_t begin, size_t end)
 {
 	const int32_t *blocks = s->contacts->blocks;
@@ -228,7 +226,7 @@ static bool opens(const struct scatter *s)
 	return !s->schedule || !s->schedule->by_vertex;
 }
 
-/* Every AHEAD spans, the blocks of as many: a few kilobytes are set to zero without being read first. */
+/* Opens the blocks of AHEAD spans at a time: a few kilobytes are set to zero without being read first. */
 void fricp_scatter_reach(const struct scatter *s, struct part part, size_t position)
 {
 	const int32_t *listed = s->contacts->listed;

@@ -1,6 +1,7 @@
 /**
- * From the forces of contacts to forces at vertices, in the order of the sweep: gradient += Gamma^T f; and other numbers
- * of stencil members in the same way. What a part (order/schedule.h) does not own goes to its place in a list.
+ * From the forces of contacts to forces at vertices, in the order of the sweep: gradient += Gamma^T f; also for other
+ * values of stencil members. Contributions to vertices that a part (order/schedule.h) does not own go to their places
+ * in a list.
  */
 #ifndef FRIC_SCATTER_H
 #define FRIC_SCATTER_H
@@ -13,33 +14,33 @@
 struct scatter {
 	const struct fric_context *context;
 	const struct fric_contacts *contacts;
-	const struct fric_schedule *schedule; /* NULL: there is one part */
+	const struct fric_schedule *schedule; /* NULL: there is only one part */
 	const struct gamma *gamma;            /* NULL: the plain form */
-	const double *velocities;             /* [n_dofs] fetched for what comes next; NULL: nothing will read them */
+	const double *velocities;             /* [n_dofs] prefetched for upcoming spans; NULL: nothing to prefetch */
 	double *sums;                         /* [n_vertices, width] */
-	double *deferred; /* [n_deferred, width] of the schedule, `apart` numbers from one to the next */
+	double *deferred; /* [n_deferred, width] of the schedule, `apart` elements from one to the next */
 	int apart;        /* 1, or LANES for DOFs in 3D */
-	int width;        /* numbers of a vertex */
-	bool bounded;     /* no sum overflows */
+	int width;        /* elements per vertex */
+	bool bounded;     /* no sum can overflow */
 };
 
-/* Opens the blocks that are about to be reached, before the span at a position of a part is added. */
+/* Opens the blocks that upcoming spans reach. Call it before the span at a position of a part is added. */
 void fricp_scatter_reach(const struct scatter *scatter, struct part part, size_t position);
 
-/* Opens the blocks that the span at a position is the first to reach, and no others. */
+/* Opens only the blocks that the span at a position is the first to reach. */
 void fricp_scatter_open(const struct scatter *scatter, size_t position);
 
-/* Adds the forces of the span at a position, times stencil weights: columns as gamma.h has them; width is dim. */
+/* Adds the forces of the span at a position, times stencil weights. Columns as in gamma.h; width is dim. */
 void fricp_scatter_columns(const struct scatter *scatter, size_t position, const double *forces);
 
-/* Adds numbers of each member: number d of member k of contact j is columns[(k * per_member + d) * FRIC_SPAN + j]. */
+/* Adds values of each member: value d of member k of contact j is columns[(k * per_member + d) * FRIC_SPAN + j]. */
 void fricp_scatter_members(const struct scatter *scatter, size_t position, int per_member, const double *columns);
 
-/* Opens a part's share of the blocks that no span reaches, until the stop flag is raised. */
+/* Opens a part's share of the blocks that no span reaches, until the stop flag is set. */
 void fricp_scatter_close(const struct scatter *scatter, struct part part, size_t n_parts);
 
-/* Adds what was deferred to a range of vertices, once all parts are through: of n sums that have it side by side, if it
- * is apart, or of one. */
+/* Adds the deferred values of a range of vertices, after all parts are done: of n sums with interleaved places if apart
+ * > 1, else of one. */
 void fricp_scatter_deferred(const struct scatter *sums, size_t n, size_t range);
 
 #endif

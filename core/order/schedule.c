@@ -12,30 +12,30 @@ enum {
 	MOST_ROUNDS = 4,
 	SPANS_PER_ROUND = 256,
 	LEAST_SPANS = 32,
-	NO_OWNER = 255, /* a byte says which part owns a vertex */
+	NO_OWNER = 255, /* owners are stored as bytes */
 	MOST_PARTS = NO_OWNER,
 	MOST_SHARES = 4,
-	N_RANGES = 64,          /* of vertices: pieces of work when what was deferred is added up */
-	N_PIECES = 64,          /* of the sweep, when it is found out what is deferred */
-	SPANS_PER_PIECE = 32,   /* at least */
+	N_RANGES = 64,          /* of vertices: units of work when deferred values are added */
+	N_PIECES = 64,          /* of the sweep: units of work when deferred values are located */
+	SPANS_PER_PIECE = 32,   /* minimum */
 	WORTH_A_REGION = 65536, /* incidences */
 	MOST_MIXED = INT32_MAX / (FRIC_MAX_STENCIL * FRIC_SPAN), /* spans: places are int32_t */
 };
 
-/* A schedule in the making. */
+/* A schedule under construction. */
 struct plan {
 	const struct fric_contacts *contacts;
 	struct fric_schedule *s;
-	struct fric_context context; /* without a stop flag: half a schedule is of no use */
+	struct fric_context context; /* without a stop flag: half a schedule is useless */
 	int n_threads;
-	size_t n_mixed, n_incidences; /* spans that may defer something, and what they may defer */
-	int32_t lowest;               /* vertex of any contact */
+	size_t n_mixed, n_incidences; /* spans that may defer values, and the number of these values */
+	int32_t lowest;               /* lowest vertex of any contact */
 	int shift;                    /* binary logarithm of a range's size */
-	size_t n_shares;              /* of the sweep, marked by a thread each */
-	uint8_t *owners;              /* [n_vertices] first part that has a vertex, NO_OWNER: the last one has, or none; if
-	                                 `by_vertex`. While it is found, as many for each share */
+	size_t n_shares;              /* of the sweep, each marked by one thread */
+	uint8_t *owners;              /* if `by_vertex`: [n_vertices] first part that reaches a vertex; NO_OWNER: only the
+	                                 last one does, or none. [n_shares, n_vertices] while they are determined */
 	size_t n_pieces;              /* of the sweep */
-	size_t next[N_PIECES][N_RANGES]; /* how many places a piece needs, then its next one */
+	size_t next[N_PIECES][N_RANGES]; /* number of places that a piece needs, then its next place */
 };
 
 static bool is_small(const struct plan *plan)
@@ -51,8 +51,8 @@ static void over_spans(struct plan *plan, chunk_work *work, size_t n, size_t at_
 
 /* ---- parts ---- */
 
-/* The share of all work that lies before a part. Each round but the last divides 60 % of what is left, a part per
- * thread: a thread that starts late or is slowed down takes fewer parts, and the last ones are small. */
+/* The fraction of all work that precedes a part. Each round but the last divides 60 % of the rest, one part per thread:
+ * a thread that starts late or is slowed down takes fewer parts, and the last parts are small. */
 static double share_before(size_t part, size_t n_rounds, size_t n_threads)
 {
 	const size_t round = part / n_threads;
@@ -88,7 +88,7 @@ static size_t n_mixed(const struct plan *plan, size_t n_rounds)
 	return n;
 }
 
-/* Enough for the threads to finish at about the same time, few enough to defer little. */
+/* Enough rounds for the threads to finish at about the same time, few enough to defer little. */
 static size_t choose_rounds(struct plan *plan)
 {
 	const size_t n_spans = plan->contacts->n_spans, each = n_spans / (size_t)plan->n_threads, most = each / LEAST_SPANS;
@@ -118,7 +118,7 @@ struct part fricp_schedule_part(const struct fric_schedule *s, size_t number)
 	return (struct part){number, s->first[number], s->first[number + 1]};
 }
 
-/* ---- what is deferred ---- */
+/* ---- deferred values ---- */
 
 static size_t n_incidences_of(struct span span)
 {
@@ -146,8 +146,8 @@ INLINE void mark_span(enum fric_type type, const struct plan *plan, struct span 
 	}
 }
 
-/* A share of each part but the last, in marks of its own: threads that wrote to the same ones would take cache lines
- * away from each other. */
+/* Marks a share of each part but the last, in separate arrays: threads that wrote to the same one would compete for its
+ * cache lines. */
 static void mark_share(void *data, size_t share, size_t begin, size_t end, struct fault *fault)
 {
 	const struct plan *plan = data;
@@ -181,7 +181,7 @@ static void find_owners(struct plan *plan)
 	over_spans(plan, join_marks, plan->contacts->n_vertices, VERTICES_AT_A_TIME);
 }
 
-/* Whether a part defers what it has for a vertex. */
+/* Whether a part defers its contribution to a vertex. */
 INLINE bool is_deferred(const struct plan *plan, bool by_vertex, struct part part, int32_t vertex)
 {
 	if (!by_vertex)
@@ -207,7 +207,7 @@ static void find_ranges(struct plan *plan)
 		plan->shift++;
 }
 
-/* The part of a position, not before one that was found already. */
+/* The part that contains a position, starting the search at a part found earlier. */
 static struct part find_part(const struct plan *plan, struct part part, size_t position)
 {
 	while (position >= part.end)
@@ -215,7 +215,7 @@ static struct part find_part(const struct plan *plan, struct part part, size_t p
 	return part;
 }
 
-/* Counts, and notes the range of each number in its place, or -1. @return whether there is any */
+/* Counts deferred values, and stores the range of each in its place, or -1. @return their number */
 INLINE size_t count_members(enum fric_type type, bool by_vertex, const struct plan *plan, struct part part,
                             struct span span, size_t *n, int32_t *places)
 {
@@ -259,7 +259,7 @@ static void count_piece(void *data, size_t piece, size_t begin, size_t end, stru
 	}
 }
 
-/* Contact by contact, as a scatter goes. */
+/* Assigns places contact by contact, in the order of a scatter. */
 INLINE void place_span(enum fric_type type, const struct plan *plan, struct span span, size_t *next, int32_t *places)
 {
 	for (size_t j = 0; j < span.n; j++)
@@ -285,7 +285,7 @@ static void place_piece(void *data, size_t piece, size_t begin, size_t end, stru
 	}
 }
 
-/* By range, and within a range by piece. */
+/* Orders places by range, and within a range by piece. */
 static void list_ranges(struct plan *plan)
 {
 	struct fric_schedule *s = plan->s;
@@ -302,7 +302,7 @@ static void list_ranges(struct plan *plan)
 	s->range[s->n_ranges] = s->n_deferred;
 }
 
-/* Few: placed in one go, in a single range. The place after the last one is written, too. */
+/* For few values: assigns all places in one pass, in a single range. Also writes the place after the last one. */
 INLINE size_t place_members(enum fric_type type, const struct plan *plan, struct part part, struct span span, size_t at,
                             int32_t *places)
 {
@@ -338,8 +338,8 @@ static void place_few(struct plan *plan)
 	s->n_ranges = at > 0;
 }
 
-/* Where most is deferred although vertices have owners, they had better not: threads that add up at neighbours take
- * cache lines away from each other. Some spans of the last part tell. */
+/* Whether owners of single vertices reduce the deferred values to less than half. Otherwise they do harm: threads that
+ * add at neighbouring vertices compete for cache lines. Judges from some spans of the last part. */
 static bool owners_help(const struct plan *plan)
 {
 	enum { SOME = 16 };
@@ -374,9 +374,9 @@ static void defer(struct plan *plan)
 	over_spans(plan, place_piece, n, each);
 }
 
-/* ---- */
+/* ---- the schedule ---- */
 
-/* Cuts an array from memory that begins at base; with base NULL it only adds up sizes. */
+/* Carves an array out of a block that begins at base. base NULL: only adds up sizes. */
 static void *cut(char *base, size_t *bytes, size_t n, size_t size)
 {
 	void *array = base ? base + *bytes : NULL;
@@ -384,7 +384,7 @@ static void *cut(char *base, size_t *bytes, size_t n, size_t size)
 	return array;
 }
 
-/* Which spans may defer something is known, but not yet which of their numbers. */
+/* Called when the spans that may defer values are known, but not yet which values. */
 static void cut_arrays(struct plan *plan, size_t n_rounds, char *base, size_t *bytes)
 {
 	struct fric_schedule *s = plan->s;
@@ -404,7 +404,7 @@ static bool divide(struct plan *plan)
 	const size_t n_rounds = choose_rounds(plan),
 				 owners = s->by_vertex ? plan->n_shares * plan->contacts->n_vertices : 0;
 	if (plan->n_mixed > MOST_MIXED)
-		return true; /* one part */
+		return true; /* keeps a single part */
 	cut_arrays(plan, n_rounds, NULL, &s->arrays_bytes);
 	s->arrays = memory_take(s->memory, s->arrays_bytes);
 	plan->owners = owners && s->arrays ? memory_take(s->memory, owners) : NULL;

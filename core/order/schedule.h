@@ -1,13 +1,14 @@
 /**
- * Which thread evaluates which spans (span.h), and adds up at which vertices. A part is a piece of the sweep (sweep.h):
- * each span is evaluated once, by the thread that has its part. A block of vertices belongs to the first part that
- * reaches it, which adds there at once. What a later part would add there is deferred: each such number has a place of
- * its own in a list, which is sorted by ranges of vertices and then by the sweep, and is added up, range by range, when
- * all parts are through. So every vertex gets what its contacts add in the order of the sweep, whatever the parts:
- * sums have the same bits on any number of threads.
+ * Assigns spans (span.h) to threads, and determines which thread adds at which vertices. A part is a piece of the sweep
+ * (sweep.h): each span is evaluated once, by the thread that has its part. A block of vertices belongs to the first
+ * part that reaches it, which adds there at once. Later parts defer their contributions: each deferred value has its
+ * own place in a list, which is sorted by ranges of vertices and then by the sweep. After all parts are done, the list
+ * is added range by range. So every vertex sums its contacts' contributions in the order of the sweep, whatever the
+ * parts, and sums have the same bits on any number of threads.
  *
- * Where neighbours are numbered far apart, nearly every block is reached by every part, although few vertices are. Then
- * vertices have owners one by one, and sums are set to zero beforehand instead of block by block.
+ * If neighbouring vertices have distant numbers, nearly every part reaches every block, but only a few of its vertices.
+ * Then single vertices have owners instead of blocks, and all sums are set to zero beforehand instead of block by
+ * block.
  */
 #ifndef FRIC_SCHEDULE_H
 #define FRIC_SCHEDULE_H
@@ -18,15 +19,15 @@
 
 struct fric_schedule {
 	size_t n_parts, n_deferred, n_ranges;
-	bool by_vertex; /* vertices have owners, not blocks */
+	bool by_vertex; /* vertices have owners instead of blocks */
 	size_t *first;  /* [n_parts + 1] positions in the sweep */
-	size_t *range;  /* [n_ranges + 1] places where ranges of vertices begin */
-	size_t
-		*places_of;  /* [n_spans] at a position of the sweep: where the places of that span begin; NO_PLACES: it defers
-	                      nothing. NULL: no span does */
-	int32_t *places; /* [stencil size, n] of each such span: the place of what is deferred; < 0: added at once */
-	int32_t *vertices; /* [n_deferred] of the places */
-	void *arrays;      /* [arrays_bytes] what these lie in; from `memory` */
+	size_t *range;  /* [n_ranges + 1] first place of each range of vertices */
+	/* [n_spans] by position in the sweep: index of the first place of the span there; NO_PLACES: it defers nothing.
+	 * NULL: no span does */
+	size_t *places_of;
+	int32_t *places;   /* [stencil size, n] of each such span: place of a deferred value; < 0: added at once */
+	int32_t *vertices; /* [n_deferred] vertex of each place */
+	void *arrays;      /* [arrays_bytes] block that contains these; from `memory` */
 	size_t arrays_bytes;
 	const struct fric_memory *memory;
 };
@@ -37,8 +38,8 @@ struct part {
 };
 
 /**
- * @param n_threads  fricp_team_size of the contacts; also makes the schedule
- * @param schedule   what it holds is to be given back with fricp_schedule_clear, even on failure
+ * @param n_threads  fricp_team_size of the contacts; the schedule is also made on these threads
+ * @param schedule   to be cleared with fricp_schedule_clear, even on failure
  * @return false when out of memory
  */
 bool fricp_schedule_make(const struct fric_context *context, const struct fric_contacts *contacts, int n_threads,

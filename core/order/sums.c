@@ -9,7 +9,7 @@ static void add_spans(const struct summation *all, struct part part, struct faul
 {
 	for (size_t i = part.begin; i < part.end; i++) {
 		struct fault here = {FRIC_OK, SIZE_MAX};
-		if (i + AHEAD < part.end) /* processors do not follow groups that take turns */
+		if (i + AHEAD < part.end) /* hardware prefetchers do not follow groups that take turns */
 			__builtin_prefetch(&all->contacts->extents[all->contacts->sweep[i + AHEAD]]);
 		for (size_t s = 0; s < all->n_sums; s++)
 			fricp_scatter_reach(&all->sums[s], part, i);
@@ -31,7 +31,7 @@ static void sum_range(void *data, size_t range, size_t begin, size_t end, struct
 	}
 }
 
-/* A single range is not worth a phase, for which threads would wait: whoever comes last adds it up. */
+/* A single range is not worth a phase, for which threads would wait: the last thread to finish adds it. */
 static bool has_little_left(const struct summation *all)
 {
 	return all->schedule && all->schedule->n_ranges == 1;
@@ -49,7 +49,7 @@ static void sum_part(void *data, size_t number, size_t begin, size_t end, struct
 		sum_range(data, 0, begin, end, fault);
 }
 
-/* ---- numbers of all vertices ---- */
+/* ---- sums of all vertices ---- */
 
 static size_t n_numbers(const struct summation *all)
 {
@@ -61,7 +61,7 @@ static size_t n_numbers(const struct summation *all)
 	return most;
 }
 
-/* Those of [begin, end) that a sum has. */
+/* The end of [begin, end), limited to the size of a sum. */
 static size_t end_of(const struct summation *all, const struct scatter *sum, size_t begin, size_t end)
 {
 	const size_t n = all->contacts->n_vertices * (size_t)sum->width;
@@ -94,7 +94,7 @@ static bool all_bounded(const struct summation *all)
 	return bounded;
 }
 
-/* ---- */
+/* ---- all sums ---- */
 
 static struct fault run_phases(struct summation *all)
 {
@@ -128,7 +128,7 @@ bool fricp_sums_begin(struct summation *all, struct fric_schedule *own)
 	return true;
 }
 
-/* Numbers that are deferred, of all sums together; with a block of these, also says where they go. */
+/* The number of deferred values of all sums together. If block is not NULL, it also assigns their arrays there. */
 static size_t place_deferred(struct summation *all, double *block)
 {
 	const size_t n = all->schedule ? all->schedule->n_deferred : 0, n_lanes = all->n_lanes > 1 ? all->n_lanes : 1;

@@ -7,7 +7,7 @@
 /* Buckets are large enough for the groups to advance evenly, and small enough for a core's caches. */
 enum { MOST_BUCKETS = 1024, SMALLEST_SHIFT = 13 };
 
-/* The spans at positions [begin, end) of the sweep, which are in contact order. @param room [end - begin] */
+/* Reorders the spans at positions [begin, end) of the sweep, which are in contact order. @param room [end - begin] */
 static void merge_groups(struct fric_contacts *c, size_t begin, size_t end, int32_t *room)
 {
 	struct advance a;
@@ -24,7 +24,7 @@ static void merge_groups(struct fric_contacts *c, size_t begin, size_t end, int3
 		c->sweep[i] = room[a.next[hindmost(&a)]++];
 }
 
-/* Counting sort. */
+/* A counting sort by bucket. */
 static void order_spans(struct fric_contacts *c)
 {
 	size_t next[MOST_BUCKETS + 1];
@@ -44,7 +44,7 @@ static void order_spans(struct fric_contacts *c)
 	for (size_t slot = 0; slot < span_slots(c->n); slot++)
 		if (c->extents[slot].begin >= 0)
 			c->sweep[next[c->extents[slot].lowest >> shift]++] = (int32_t)slot;
-	for (size_t b = 0; b < n_buckets; b++) /* where a bucket began, it ends now */
+	for (size_t b = 0; b < n_buckets; b++) /* next[b] is the end of bucket b by now */
 		merge_groups(c, b ? next[b - 1] : 0, next[b], c->oldest);
 }
 
@@ -65,7 +65,7 @@ static size_t block_of(int32_t vertex)
 	return (size_t)vertex >> BLOCK_SHIFT;
 }
 
-/* All blocks on both sides of the gap, although some may have no vertex of the span: they are few. */
+/* Reaches all blocks on both sides of the gap, even the few that may contain no vertex of the span. */
 static void reach_near(struct fric_contacts *c, struct span_extent e, int32_t position, int32_t *n_listed)
 {
 	const size_t below = block_of(e.below), last = block_of(e.highest);
@@ -111,7 +111,7 @@ void fricp_sweep_make(struct fric_contacts *c)
 	list_blocks(c);
 }
 
-/* Goes on after a fault: a lower one may come later in the sweep. */
+/* Continues after a fault: a later span of the sweep may have a lower one. */
 void fricp_sweep_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
 {
 	const struct sweep *sweep = data;

@@ -1,12 +1,12 @@
 /**
  * The sweep: the order in which the spans (span.h) of all contacts are evaluated. They are sorted by the bucket of
  * their lowest vertex, and within a bucket all groups advance together, each in contact order (groups.h). Groups are
- * usually in the order of the mesh, so a vertex fetched for one is there for the others, and a piece of the sweep has
- * few vertices in common with the rest. The order depends on the stencils and the number of vertices alone, so that
+ * usually in the order of the mesh, so that a vertex fetched for one is still cached for the others, and a piece of the
+ * sweep shares few vertices with the rest. The order depends only on the stencils and the number of vertices, so that
  * sums formed in it have the same bits on any number of threads.
  *
  * Vertices lie in blocks (contacts.h), and each block is listed under the first span that reaches it: sums are set to
- * zero there, and whoever works on that span owns the block (schedule.h).
+ * zero there, and the part with that span owns the block (schedule.h).
  */
 #ifndef FRIC_SWEEP_H
 #define FRIC_SWEEP_H
@@ -27,10 +27,10 @@ static inline struct span sweep_span(const struct fric_contacts *contacts, size_
 	return span_at(contacts, (size_t)sweep_extent(contacts, i).begin);
 }
 
-/* Works on one span; on a fault sets *fault to that of the first contact that has one. */
+/* Processes one span. On a fault it sets *fault to the one of the span's lowest contact. */
 typedef void span_work(void *task, struct span span, struct fault *fault);
 
-/* Works on all spans, on as many threads as they are worth. @return as fricp_parallel_phases */
+/* Processes all spans, on a suitable number of threads. @return as fricp_parallel_phases */
 struct fault fricp_sweep_run(const struct fric_context *context, const struct fric_contacts *contacts, span_work *work,
                              void *task);
 /* The same as one of several phases: a chunk_work over the spans [begin, end) of a struct sweep. */
