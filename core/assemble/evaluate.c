@@ -1,4 +1,5 @@
-/* Potential and gradient: contacts are evaluated in spans, forces added at each vertex in the order of the sweep. */
+/* Potential and gradient: contacts are evaluated in spans, and forces are added at each vertex in the order of the
+ * sweep. */
 #include "core/assemble/evaluate.h"
 
 #include <math.h>
@@ -30,13 +31,13 @@ static void potential_span(void *data, struct span span, struct fault *fault)
 		keep_potential(task, span, &work);
 }
 
-/* A fault that no single contact is to blame for. */
+/* A fault without a single contact as its cause. */
 static struct fault overflow(const struct evaluation *task)
 {
 	return (struct fault){FRIC_E_NOT_FINITE, task->kernel.contacts->n};
 }
 
-/* Sums: the gradient, and the companion's if there is one. */
+/* Sums are the gradient, and the companion's sum if there is one. */
 static void forces_span(const struct summation *sums, struct part part, size_t position, struct fault *fault)
 {
 	const struct evaluation *task = sums->task;
@@ -92,7 +93,7 @@ static bool sum_potentials(const struct evaluation *task, double *potential)
 	return isfinite(sum);
 }
 
-/* A sum is not finite. If a single contact is to blame, the scalar form finds it. */
+/* Called when a sum is not finite: if a single contact is the cause, the scalar form finds it. */
 static struct fault blame(const struct evaluation *task)
 {
 	struct evaluation again = {.kernel = task->kernel};

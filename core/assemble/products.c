@@ -1,4 +1,4 @@
-/* The Hessian times vectors, from the contacts' inner matrices: no block is formed. */
+/* The Hessian times vectors, from the contacts' inner matrices, without forming blocks. */
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -14,10 +14,10 @@
 #include "core/order/sweep.h"
 
 enum {
-	/* So many spans take their turn with some vectors, one after the other: what is known of their contacts stays in
-	 * the second-level cache meanwhile. */
+	/* Number of spans that are multiplied by one vector, then by the next: their contacts' data stay in the
+	 * second-level cache. */
 	SPANS_AT_A_TIME = 128,
-	MOST_DEFERRED = 1 << 20, /* numbers, of the vectors that are multiplied together; or those of one vector */
+	MOST_DEFERRED = 1 << 20, /* values, of the vectors that are multiplied together; at least one vector */
 	RING_NUMBERS = 3 * LANES * RING,
 	RINGS = 2 * RING_NUMBERS + RING_NUMBERS / LANES,
 };
@@ -27,14 +27,14 @@ struct products {
 	struct kernel_task kernel; /* of the inner matrices */
 	struct product_task product;
 	const double *vectors; /* [n_vectors, n_dofs] */
-	double *out;           /* the same */
+	double *out;           /* [n_vectors, n_dofs] */
 	size_t n_dofs, n_vectors;
-	/* Rings, for a thread each. */
+	/* Rings, one per thread. */
 	double *rooms;
-	size_t room, n_rooms; /* a room in numbers; 0 if nothing goes at once */
+	size_t room, n_rooms; /* room: size in numbers; 0 if no vectors are multiplied together */
 	atomic_flag *taken;   /* [n_rooms] */
-	struct scatter *at;   /* [n_vectors] where the products of each are added up */
-	double *block;        /* what all these, and inner matrices, lie in */
+	struct scatter *at;   /* [n_vectors] sums of the products */
+	double *block;        /* block that contains all these and the inner matrices */
 	size_t block_bytes;
 };
 
@@ -89,14 +89,14 @@ struct passage {
 	const struct gamma *gamma;
 	struct part part;
 	struct lanes_ring ring;
-	double *from, *unread;    /* the ring's vectors; numbers that nothing reads */
+	double *from, *unread;    /* the ring's vectors; numbers that are never read */
 	const struct scatter *at; /* [n] */
 	size_t n;
 	int32_t low, high; /* the ring has vertices [low, high), whole blocks */
-	size_t position;   /* of the span that is about to be multiplied */
+	size_t position;   /* of the next span to be multiplied */
 };
 
-/* Beyond the last vector, that one again. */
+/* Lanes beyond the last vector repeat it. */
 static const struct scatter *vector_at(const struct passage *p, size_t l)
 {
 	return &p->at[l < p->n ? l : p->n - 1];
@@ -107,14 +107,14 @@ static size_t n_dofs_of(int32_t n_vertices)
 	return vertex_dof(3, (size_t)n_vertices);
 }
 
-/* The number of the next block, or the end of all vertices. */
+/* The first vertex of the next block, or the end of all vertices. */
 static int32_t block_end(const struct passage *p, int32_t vertex)
 {
 	const int32_t end = (vertex / BLOCK_VERTICES + 1) * BLOCK_VERTICES, n = (int32_t)p->contacts->n_vertices;
 	return end < n ? end : n;
 }
 
-/* What the sums of a block are to a part. */
+/* States of a block's sums with respect to a part. */
 enum state { OTHERS, UNTOUCHED, TOUCHED };
 
 static enum state state_of(const struct passage *p, int32_t vertex)
@@ -125,7 +125,7 @@ static enum state state_of(const struct passage *p, int32_t vertex)
 	return reached < p->position ? TOUCHED : UNTOUCHED;
 }
 
-/* The end of the blocks from `begin` on that are in the same state and lie together in the ring. */
+/* The end of the blocks from `begin` on that are in the same state and contiguous in the ring. */
 static int32_t stretch(const struct passage *p, int32_t begin, int32_t end)
 {
 	int32_t at = block_end(p, begin);
@@ -181,7 +181,7 @@ static void leave(struct passage *p, int32_t end)
 	p->low = end;
 }
 
-/* Fetches more than the span needs, if that costs no vertex its place: few at a time would be slow. */
+/* Loads more vertices than the span needs, as long as none is displaced: loading a few at a time would be slow. */
 static int32_t look_ahead(const struct passage *p, int32_t needed)
 {
 	enum { AHEAD = 256 };
@@ -189,7 +189,7 @@ static int32_t look_ahead(const struct passage *p, int32_t needed)
 	return end - p->low > RING ? p->low + RING : end;
 }
 
-/* Has the vertices of a span, which are fewer than RING / 2, in the ring. */
+/* Loads the vertices of a span into the ring; they must span fewer than RING / 2. */
 static void reach(struct passage *p, struct span_extent e)
 {
 	const int32_t lowest = e.lowest / BLOCK_VERTICES * BLOCK_VERTICES, needed = block_end(p, e.highest);
@@ -201,18 +201,18 @@ static void reach(struct passage *p, struct span_extent e)
 		return;
 	if (needed - p->low > RING) {
 		const int32_t most = (needed - 3 * (RING / 4)) / BLOCK_VERTICES * BLOCK_VERTICES;
-		leave(p, most < lowest ? most : lowest); /* spans that come next begin a little before this one */
+		leave(p, most < lowest ? most : lowest); /* the next spans begin a little before this one */
 	}
 	enter(p, look_ahead(p, needed));
 }
 
-/* Whether a span's vertices may lie in the ring together. */
+/* Whether a span's vertices fit into the ring together. */
 static bool is_near(struct span_extent e)
 {
 	return e.highest - e.lowest < RING / 2;
 }
 
-/* A span whose vertices are far apart takes the other way. */
+/* A span whose vertices are far apart is multiplied by one vector after the other. */
 static void pass_span(const struct products *task, struct passage *p, struct fault *fault)
 {
 	const struct span_extent e = sweep_extent(p->contacts, p->position);
@@ -231,7 +231,7 @@ static void pass_span(const struct products *task, struct passage *p, struct fau
 	}
 }
 
-/* A room that no other thread uses: there are as many as threads. */
+/* A room that no other thread uses; there are as many rooms as threads. */
 static double *take_room(const struct products *task, size_t *which)
 {
 	for (*which = 0; atomic_flag_test_and_set(&task->taken[*which]);)
@@ -260,9 +260,10 @@ static void multiply_at_once(const struct summation *sums, struct part part, str
 	atomic_flag_clear(&task->taken[which]);
 }
 
-/* ---- */
+/* ---- all vectors ---- */
 
-/* With fewer vectors, moving them into rows costs more than it saves, and where most spans are far apart, too. */
+/* Whether to multiply by several vectors together. Not worth it for few vectors, whose move into rows costs more than
+ * it saves, nor if most spans have vertices far apart. */
 static bool goes_at_once(const struct products *task, const struct fric_schedule *schedule, size_t n)
 {
 	const struct fric_contacts *c = task->product.contacts;
@@ -274,7 +275,7 @@ static bool goes_at_once(const struct products *task, const struct fric_schedule
 	return n_near * 2 > c->n_spans;
 }
 
-/* Some vectors together: as many as there is room for what is deferred. */
+/* The number of vectors multiplied together, limited by the space for deferred values. */
 static size_t n_together(const struct products *task, const struct summation *sums)
 {
 	const size_t each = sums->schedule ? sums->schedule->n_deferred * (size_t)task->product.contacts->dim : 0;
@@ -308,13 +309,13 @@ static struct fault multiply(struct products *task, struct summation *sums)
 	return lowest;
 }
 
-/* Whole cache lines of numbers. */
+/* Rounds up to whole cache lines. */
 static size_t lines_of(size_t n)
 {
 	return (n + 7) / 8 * 8;
 }
 
-/* All in one block: fresh pages cost more than what is done with them. */
+/* Allocates one block: the first access to fresh pages costs more than the work on them. */
 static bool allocate(struct products *task, const struct fric_schedule *schedule)
 {
 	const struct fric_contacts *c = task->product.contacts;
@@ -337,7 +338,8 @@ static bool allocate(struct products *task, const struct fric_schedule *schedule
 	return true;
 }
 
-/* A fault of the kernels may be one of intermediate values alone; the plain form decides, and knows the contact. */
+/* The kernels may report a fault that only concerns intermediate values; the plain form then decides, and determines
+ * the contact. */
 static struct fault run(struct products *task, struct summation *sums)
 {
 	struct fault fault = {FRIC_E_MEMORY, SIZE_MAX};
@@ -354,7 +356,7 @@ static struct fault run(struct products *task, struct summation *sums)
 	return fault;
 }
 
-/* At the vertices alone; what they leave between the products of one vector and those of the next is the bodies'. */
+/* At the vertices only; in each product, the DOFs of bodies are left to the caller. */
 static enum fric_code products_of_vertices(const struct fric_context *context, const struct fric_contacts *contacts,
                                            const struct fric_question *question, enum fric_projection projection,
                                            size_t n_vectors, const double *vectors, double *products,
