@@ -27,7 +27,7 @@ struct kernel_task {
 struct kernel_task fricp_kernel_task(const struct fric_context *context, const struct fric_contacts *contacts,
                                      const struct fric_question *question, enum kernel_result result);
 
-/* Adds surface velocities and anchors to relative velocities. */
+/* Applies surface velocities and anchors to relative velocities. */
 void fricp_add_offsets(const struct fric_contacts *contacts, struct span span, struct workspace *work);
 
 /* Loads a kernel's inputs of a span, except relative velocities. */

@@ -109,7 +109,7 @@ enum { peak_has_shape = true };
 FRIC_PEAK_DEFINE(double, )
 FRIC_PEAK_DEFINE(long double, _l)
 
-/* As peak_g1, integrated from t on each piece. */
+/* G1 as at the top of this file, integrated from t on each piece. */
 INLINE quad peak_textbook_width(quad s, quad k)
 {
 	const quad top = s > k ? s : k, low = s > k ? k : s;
