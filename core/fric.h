@@ -418,7 +418,7 @@ const int32_t *fric_pattern_indices(const struct fric_pattern *pattern); /* [n_e
  * Values of the CSR Hessian.
  * @param pattern  made from the same contacts
  * @param data     [n_entries]; overwritten
- * Allocates the contacts' contributions to the matrix from memory, while it runs.
+ * Allocates the contacts' contributions to the matrix, and room for wide rows, from memory, while it runs.
  */
 enum fric_code fric_hessian_csr(const struct fric_context *context, const struct fric_contacts *contacts,
                                 const double *inner, const struct fric_pattern *pattern, double *data,
@@ -440,7 +440,7 @@ enum fric_code fric_pattern_blocks(const struct fric_context *context, const str
  * @param pattern  made from the same contacts
  * @param indptr   [n_vertices + 1] from fric_pattern_blocks
  * @param data     [fric_pattern_n_blocks, dim, dim]; overwritten
- * Allocates the contacts' contributions to the matrix from memory, while it runs.
+ * Allocates the contacts' contributions to the matrix, and room for wide rows, from memory, while it runs.
  */
 enum fric_code fric_hessian_bsr(const struct fric_context *context, const struct fric_contacts *contacts,
                                 const double *inner, const struct fric_pattern *pattern, const int64_t *indptr,
@@ -576,7 +576,7 @@ enum fric_code fric_jacobian_pattern_create(const struct fric_context *context, 
 /**
  * @param pattern  from fric_jacobian_pattern_create
  * @param data     [fric_pattern_n_entries]; overwritten
- * Allocates the contacts' contributions to the matrix from memory, while it runs.
+ * Allocates the contacts' contributions to the matrix, and room for wide rows, from memory, while it runs.
  */
 enum fric_code fric_position_jacobian_csr(const struct fric_context *context, const struct fric_derivation *derivation,
                                           const struct fric_pattern *pattern, double *data, struct fric_error *error);

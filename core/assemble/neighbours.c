@@ -99,12 +99,9 @@ static size_t collect(const struct neighbour_search *search, int32_t v, struct i
 	search->found[0] = v;
 	search->table[slot_of(search, v)] = (struct seen){stamp, v, 0};
 	for (struct incidence *e = incidences; e < incidences + degree; e++) {
-		e->place[e->corner] = 0;
 		UNROLL
-		for (unsigned j = 1; j < FRIC_MAX_STENCIL; j++) {
-			uint32_t *place = &e->place[(e->corner + j) % FRIC_MAX_STENCIL];
-			*place = place_of(search, stamp, range, (int32_t)*place, &n);
-		}
+		for (int j = 0; j < N_OTHERS; j++)
+			e->place[j] = place_of(search, stamp, range, (int32_t)e->place[j], &n);
 	}
 	return n;
 }
@@ -177,13 +174,13 @@ static void rank_places(const uint32_t *ranks, struct incidence *incidences, siz
 {
 	for (struct incidence *e = incidences; e < incidences + degree; e++) {
 		UNROLL
-		for (int j = 0; j < FRIC_MAX_STENCIL; j++)
+		for (int j = 0; j < N_OTHERS; j++)
 			e->place[j] = ranks[e->place[j] + 1u]; /* PATTERN_NOWHERE + 1 is 0 */
 	}
 }
 
 bool fricp_neighbour_search_run(struct neighbour_search *search, int32_t v, struct incidence *incidences, size_t degree,
-                                int32_t *list, size_t *n)
+                                int32_t *list, size_t *n, uint32_t *diagonal)
 {
 	if (!reserve(search, degree))
 		return false;
@@ -195,6 +192,7 @@ bool fricp_neighbour_search_run(struct neighbour_search *search, int32_t v, stru
 		rank_by_sorting(search, *n);
 	for (size_t i = 0; i < *n; i++)
 		list[search->ranks[1 + i]] = search->found[i];
+	*diagonal = search->ranks[1];
 	rank_places(search->ranks, incidences, degree);
 	return true;
 }

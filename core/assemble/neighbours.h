@@ -44,12 +44,13 @@ void fricp_neighbour_search_open(struct neighbour_search *search, const struct f
 void fricp_neighbour_search_close(struct neighbour_search *search);
 
 /**
- * @param incidences  [degree] of vertex v, degree >= 1; their places are vertices on entry, v in their corner,
- *                    PATTERN_NOWHERE beyond the stencil; places in the list on return
+ * @param incidences  [degree] of vertex v, degree >= 1; their places are vertices on entry, PATTERN_NOWHERE beyond the
+ *                    stencil; places in the list on return
  * @param list        room for FRIC_MAX_STENCIL*degree; set to the neighbours of v in the triangle, including v itself
+ * @param diagonal    set to the place of v itself
  * @return false when out of memory
  */
 bool fricp_neighbour_search_run(struct neighbour_search *search, int32_t v, struct incidence *incidences, size_t degree,
-                                int32_t *list, size_t *n);
+                                int32_t *list, size_t *n, uint32_t *diagonal);
 
 #endif

@@ -1,4 +1,4 @@
-/* From contacts to a pattern: incidences by counting sort over vertices, then neighbours, then columns. */
+/* From contacts to a pattern: incidences by counting sort over members, then neighbours, then columns. */
 #include "core/assemble/pattern.h"
 
 #include <stdlib.h>
@@ -6,29 +6,31 @@
 
 #include "core/assemble/neighbours.h"
 #include "core/base/delivery.h"
-#include "core/base/inline.h"
 #include "core/base/memory.h"
 #include "core/base/vectors.h"
 #include "core/contacts/span.h"
-#include "core/motion/stencil.h"
+#include "core/motion/dofs.h"
 
+/* The rows of one kind of member, "vertices" of these contacts. */
 struct building {
 	const struct fric_context *context;
-	const struct fric_contacts *contacts;
-	struct fric_pattern *pattern;
+	const struct fric_contacts *contacts; /* NULL: the rows are empty */
+	struct block_rows *rows;
 	size_t n_borders, *borders; /* [n_borders + 1] vertices, about equally many incidences apart */
-	size_t *next;     /* [n_vertices + 1] first the number of a vertex's incidences, then where its next one goes */
+	size_t *next;     /* [n_members + 1] first the number of a vertex's incidences, then where its next one goes */
 	int32_t *lists;   /* [n_incidences, FRIC_MAX_STENCIL] room for neighbours, packed in each chunk */
-	int64_t *entries; /* [chunks + 1] of incidences: first the number of a chunk's entries, then of those before it */
+	int64_t *entries; /* [chunks] of incidences: first the number of a chunk's entries, then of those before it */
+	int64_t end;      /* entries before these rows end */
+	int32_t *indices; /* of the whole pattern */
 	bool streams;     /* the columns do not fit into the caches */
 };
 
 enum { BETWEEN_STOPS = 1 << 16 }; /* vertices or rows */
 
 /* Looks at the flag now and then: millions of vertices may have no contact. */
-static bool is_stopped(const struct building *task, size_t i)
+static bool is_stopped(const struct fric_context *context, size_t i)
 {
-	return i % BETWEEN_STOPS == 0 && fricp_stop_raised(task->context);
+	return i % BETWEEN_STOPS == 0 && fricp_stop_raised(context);
 }
 
 /* Vertices [begin, end) are a thread's own. */
@@ -61,7 +63,7 @@ INLINE bool is_own(const struct own *own, bool all, size_t v)
 INLINE void count_span(const struct own *own, struct span span, bool all)
 {
 	const struct fric_contacts *c = own->task->contacts;
-	for (int k = 0; k < stencil_size_of(span.type); k++)
+	for (int k = 0; k < fric_stencil_size(span.type); k++)
 		for (size_t i = span.begin; i < span.begin + span.n; i++)
 			if (is_own(own, all, (size_t)c->vertices[k][i]))
 				own->task->next[(size_t)c->vertices[k][i] + 1]++;
@@ -88,35 +90,33 @@ enum { WRITE_AHEAD = 8 }; /* contacts: where their incidences go is fetched this
 INLINE void fetch_ahead(const struct building *task, size_t i, int size)
 {
 	for (int k = 0; k < size; k++)
-		__builtin_prefetch(&task->pattern->incidences[task->next[task->contacts->vertices[k][i + WRITE_AHEAD]]], 1);
+		__builtin_prefetch(&task->rows->incidences[task->next[task->contacts->vertices[k][i + WRITE_AHEAD]]], 1);
 }
 
 /* The stencil's size and whether all vertices are the thread's own are constants wherever this is used. */
 INLINE void list_span(const struct own *own, struct span span, int size, bool all)
 {
 	const struct fric_contacts *c = own->task->contacts;
-	const int4 beyond = {0, -(size < 2), -(size < 3), -(size < 4)};
 	for (size_t i = span.begin; i < span.begin + span.n; i++) {
-		const int4 stencil = {c->vertices[0][i], c->vertices[1][i], c->vertices[2][i], c->vertices[3][i]};
-		const int4 places = stencil | beyond;
+		int32_t stencil[FRIC_MAX_STENCIL];
+		UNROLL
+		for (int k = 0; k < FRIC_MAX_STENCIL; k++)
+			stencil[k] = k < size ? c->vertices[k][i] : (int32_t)PATTERN_NOWHERE;
 		if (all && i + WRITE_AHEAD < span.begin + span.n) /* beyond, it may be another thread's */
 			fetch_ahead(own->task, i, size);
-		for (int k = 0; k < size; k++) {
-			const size_t v = (size_t)c->vertices[k][i];
-			if (!is_own(own, all, v))
-				continue;
-			struct incidence *to = &own->task->pattern->incidences[own->task->next[v]++];
-			to->contact = (uint32_t)i;
-			to->corner = (uint16_t)k;
-			to->size = (uint16_t)size;
-			memcpy(to->place, &places, sizeof(places));
+		UNROLL
+		for (unsigned k = 0; k < (unsigned)size; k++) {
+			const int4 incidence = {(int32_t)(FRIC_MAX_STENCIL * i + k), stencil[other_member(k, 0)],
+			                        stencil[other_member(k, 1)], stencil[other_member(k, 2)]};
+			if (is_own(own, all, (size_t)stencil[k]))
+				memcpy(&own->task->rows->incidences[own->task->next[stencil[k]]++], &incidence, sizeof(incidence));
 		}
 	}
 }
 
 INLINE void list_sized(const struct own *own, struct span span, bool all)
 {
-	switch (stencil_size_of(span.type)) {
+	switch (fric_stencil_size(span.type)) {
 	case 1: list_span(own, span, 1, all); break;
 	case 2: list_span(own, span, 2, all); break;
 	case 3: list_span(own, span, 3, all); break;
@@ -142,58 +142,63 @@ static void list_at_vertices(void *data, int thread, int n_threads)
 
 static void find_borders(const struct building *task)
 {
-	const struct fric_pattern *p = task->pattern;
+	const struct block_rows *rows = task->rows;
 	size_t v = 0;
 	for (size_t t = 0; t < task->n_borders; t++) {
-		while (v < p->n_vertices && task->next[v] < p->n_incidences / task->n_borders * t)
+		while (v < rows->n_members && task->next[v] < rows->n_incidences / task->n_borders * t)
 			v++;
 		task->borders[t] = v;
 	}
 	task->borders[0] = 0;
-	task->borders[task->n_borders] = p->n_vertices;
+	task->borders[task->n_borders] = rows->n_members;
 }
 
-static size_t first_incidence_bytes(const struct fric_pattern *p)
+static size_t first_incidence_bytes(const struct block_rows *rows)
 {
-	return (p->n_vertices + 2) * sizeof(size_t);
+	return (rows->n_members + 2) * sizeof(size_t);
 }
 
-static size_t incidences_bytes(const struct fric_pattern *p)
+static size_t incidences_bytes(const struct block_rows *rows)
 {
-	return p->n_incidences * sizeof(struct incidence);
+	return rows->n_incidences * sizeof(struct incidence);
+}
+
+static size_t diagonal_bytes(const struct block_rows *rows)
+{
+	return rows->n_members * sizeof(uint32_t);
+}
+
+static size_t lists_bytes(const struct block_rows *rows)
+{
+	return rows->n_incidences * FRIC_MAX_STENCIL * sizeof(int32_t);
+}
+
+static size_t entries_bytes(const struct block_rows *rows)
+{
+	return (n_chunks(rows->n_incidences, FRIC_CHUNK) + 1) * sizeof(int64_t);
 }
 
 static size_t indptr_bytes(const struct fric_pattern *p)
 {
-	return (fric_pattern_n_rows(p) + 1) * sizeof(int64_t);
-}
-
-static size_t lists_bytes(const struct fric_pattern *p)
-{
-	return p->n_incidences * FRIC_MAX_STENCIL * sizeof(int32_t);
-}
-
-static size_t entries_bytes(const struct fric_pattern *p)
-{
-	return (n_chunks(p->n_incidences, FRIC_CHUNK) + 1) * sizeof(int64_t);
+	return (p->n_rows + 1) * sizeof(int64_t);
 }
 
 /* Counting sort of all (contact, corner) by vertex. Incidences hold the stencil's vertices until places are known. What
  * is listed fits what was counted only if nothing was stopped. */
 static enum fric_code list_incidences(const struct fric_context *context, struct building *task)
 {
-	struct fric_pattern *p = task->pattern;
+	struct block_rows *rows = task->rows;
 	task->n_borders = (size_t)context->n_threads;
 	task->borders = malloc((task->n_borders + 1) * sizeof(size_t));
-	p->first_incidence = fricp_take_zeroed(context, first_incidence_bytes(p));
-	p->incidences = memory_take(p->memory, incidences_bytes(p));
-	if (!p->first_incidence || !p->incidences || !task->borders)
+	rows->first_incidence = fricp_take_zeroed(context, first_incidence_bytes(rows));
+	rows->incidences = memory_take(context->memory, incidences_bytes(rows));
+	if (!rows->first_incidence || !rows->incidences || !task->borders)
 		return FRIC_E_MEMORY;
 	if (fricp_stop_raised(context))
 		return FRIC_E_STOPPED;
-	task->next = p->first_incidence + 1; /* shifted by one: filling turns starts into ends */
+	task->next = rows->first_incidence + 1; /* shifted by one: filling turns starts into ends */
 	fricp_parallel_threads(context, task->contacts->n, count_at_vertices, task);
-	for (size_t v = 1; v <= p->n_vertices && !is_stopped(task, v); v++)
+	for (size_t v = 1; v <= rows->n_members && !is_stopped(context, v); v++)
 		task->next[v] += task->next[v - 1];
 	if (!fricp_stop_raised(context))
 		find_borders(task);
@@ -203,12 +208,12 @@ static enum fric_code list_incidences(const struct fric_context *context, struct
 	return fricp_stop_raised(context) ? FRIC_E_STOPPED : FRIC_OK;
 }
 
-size_t fricp_pattern_first_vertex(const struct fric_pattern *pattern, size_t incidence)
+size_t fricp_first_member(const struct block_rows *rows, size_t incidence)
 {
-	size_t low = 0, high = pattern->n_vertices;
+	size_t low = 0, high = rows->n_members;
 	while (low < high) {
 		const size_t middle = low + (high - low) / 2;
-		if (pattern->first_incidence[middle] < incidence)
+		if (rows->first_incidence[middle] < incidence)
 			low = middle + 1;
 		else
 			high = middle;
@@ -217,50 +222,50 @@ size_t fricp_pattern_first_vertex(const struct fric_pattern *pattern, size_t inc
 }
 
 /* Entries of row (v, axis): in a triangle the diagonal block is cut. */
-INLINE size_t row_length(enum fric_triangle triangle, size_t width, size_t n_neighbours, size_t axis)
+INLINE size_t row_length(enum fric_triangle triangle, int width, size_t n_neighbours, int axis)
 {
-	const size_t n = n_neighbours * width;
+	const size_t n = n_neighbours * (size_t)width;
 	if (n == 0 || triangle == FRIC_FULL)
 		return n;
-	return triangle == FRIC_UPPER ? n - axis : n - (width - 1 - axis);
+	return n - (size_t)(triangle == FRIC_UPPER ? axis : width - 1 - axis);
 }
 
-static size_t n_entries_of(const struct fric_pattern *p, size_t n_neighbours)
+static size_t n_entries_of(const struct block_rows *rows, size_t n_neighbours)
 {
-	const size_t width = (size_t)n_vertex_dofs(p->dim);
-	size_t n = 0;
-	for (size_t axis = 0; axis < width; axis++)
-		n += row_length(p->triangle, width, n_neighbours, axis);
-	return n;
+	const size_t width = (size_t)rows->width;
+	const size_t cut = n_neighbours == 0 || rows->triangle == FRIC_FULL ? 0 : width * (width - 1) / 2;
+	return n_neighbours * width * width - cut;
 }
 
 /* Neighbours of the block rows that begin in a chunk; indptr holds their number for now. */
 static void neighbour_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
 {
 	const struct building *task = data;
-	const struct fric_pattern *p = task->pattern;
-	size_t v = fricp_pattern_first_vertex(p, begin), n_entries = 0;
-	int32_t *list = task->lists + FRIC_MAX_STENCIL * p->first_incidence[v];
+	const struct block_rows *rows = task->rows;
+	size_t v = fricp_first_member(rows, begin), n_entries = 0;
+	int32_t *list = task->lists + FRIC_MAX_STENCIL * rows->first_incidence[v];
 	struct neighbour_search search;
-	fricp_neighbour_search_open(&search, p->memory, p->triangle, p->n_vertices);
-	for (; v < p->n_vertices && p->first_incidence[v] < end && fault->code == FRIC_OK && !is_stopped(task, v); v++) {
-		const size_t first = p->first_incidence[v], degree = p->first_incidence[v + 1] - first;
+	fricp_neighbour_search_open(&search, task->context->memory, rows->triangle, rows->n_members);
+	for (; v < rows->n_members && rows->first_incidence[v] < end && fault->code == FRIC_OK; v++) {
+		if (is_stopped(task->context, v))
+			break;
+		const size_t first = rows->first_incidence[v], degree = rows->first_incidence[v + 1] - first;
 		size_t n = 0;
-		if (degree > 0 && !fricp_neighbour_search_run(&search, (int32_t)v, p->incidences + first, degree, list, &n))
+		if (degree > 0 && !fricp_neighbour_search_run(&search, (int32_t)v, rows->incidences + first, degree, list, &n,
+		                                              &rows->diagonal[v]))
 			*fault = (struct fault){FRIC_E_MEMORY, begin};
-		p->indptr[vertex_dof(p->dim, v) + 1] = (int64_t)n;
-		n_entries += n_entries_of(p, n);
+		rows->indptr[(size_t)rows->width * v + 1] = (int64_t)n;
+		n_entries += n_entries_of(rows, n);
 		list += n;
 	}
 	task->entries[chunk] = (int64_t)n_entries;
 	fricp_neighbour_search_close(&search);
 }
 
-/* @return the number of all entries */
-static int64_t sum_up_chunks(const struct building *task)
+/* From the numbers of chunks' entries to those before them, of which `sum` come before all. @return all of them */
+static int64_t sum_up_chunks(const struct building *task, int64_t sum)
 {
-	int64_t sum = 0;
-	for (size_t chunk = 0; chunk < n_chunks(task->pattern->n_incidences, FRIC_CHUNK); chunk++) {
+	for (size_t chunk = 0; chunk < n_chunks(task->rows->n_incidences, FRIC_CHUNK); chunk++) {
 		const int64_t n = task->entries[chunk];
 		task->entries[chunk] = sum;
 		sum += n;
@@ -268,41 +273,46 @@ static int64_t sum_up_chunks(const struct building *task)
 	return sum;
 }
 
-/* Columns of block `w`, at `at` of every row. Surplus is to be overwritten by the next block. */
-INLINE void write_block(int32_t dim, int32_t w, bool surplus, int32_t *const *rows, size_t at)
+/* The columns of a block, from `first` on, at `at` of every row. Surplus is to be overwritten by the next block. */
+INLINE void write_block(int width, int32_t first, bool surplus, int32_t *const *rows, size_t at)
 {
-	const int4 columns = (int32_t)vertex_dof(dim, (size_t)w) + (int4){0, 1, 2, 3};
-	const size_t bytes = surplus ? sizeof(columns) : (size_t)n_vertex_dofs(dim) * sizeof(int32_t);
-	for (int32_t a = 0; a < dim; a++)
-		memcpy(rows[a] + at, &columns, bytes);
+	const int4 columns = first + (int4){0, 1, 2, 3}, more = columns + 4;
+	const int n = surplus || width > 4 ? 4 : width;
+	for (int a = 0; a < width; a++) {
+		memcpy(rows[a] + at, &columns, (size_t)n * sizeof(int32_t));
+		if (width > 4)
+			memcpy(rows[a] + at + 4, &more, (size_t)(width - 4) * sizeof(int32_t));
+	}
 }
 
-INLINE void write_cut(int32_t dim, bool upper, int32_t w, int32_t *const *rows, size_t at)
+INLINE void write_cut(int width, bool upper, int32_t first, int32_t *const *rows, size_t at)
 {
-	for (int32_t a = 0; a < dim; a++)
-		for (int32_t b = upper ? a : 0; b < (upper ? dim : a + 1); b++)
-			rows[a][at + (size_t)b] = (int32_t)vertex_dof(dim, (size_t)w) + b;
+	for (int a = 0; a < width; a++)
+		for (int b = upper ? a : 0; b < (upper ? width : a + 1); b++)
+			rows[a][at + (size_t)b] = first + b;
 }
 
 /* n >= 1 blocks; in a triangle, that of the diagonal is the first or the last. @param rows  where entry 0 of each row
  * is, or would be if the diagonal block were whole */
-INLINE void write_columns(int32_t dim, enum fric_triangle triangle, const int32_t *list, size_t n, int32_t *const *rows)
+INLINE void write_columns(const struct building *task, int width, enum fric_triangle triangle, const int32_t *list,
+                          size_t n, int32_t *const *rows)
 {
-	const size_t width = (size_t)n_vertex_dofs(dim), last = n - 1;
+	const int32_t first_dof = (int32_t)task->contacts->first_dof;
+	const size_t last = n - 1, step = (size_t)width;
 	for (size_t i = triangle == FRIC_UPPER; i < last; i++)
-		write_block(dim, list[i], dim == 3, rows, i * width);
+		write_block(width, first_dof + list[i] * width, width == 3, rows, i * step);
 	if (triangle == FRIC_UPPER)
-		write_cut(dim, true, list[0], rows, 0);
+		write_cut(width, true, first_dof + list[0] * width, rows, 0);
 	if (triangle == FRIC_LOWER)
-		write_cut(dim, false, list[last], rows, last * width);
+		write_cut(width, false, first_dof + list[last] * width, rows, last * step);
 	else if (triangle == FRIC_FULL || last > 0)
-		write_block(dim, list[last], false, rows, last * width);
+		write_block(width, first_dof + list[last] * width, false, rows, last * step);
 }
 
 /* Where to write a block row's columns, which begin at entry `first`. */
 static int32_t *columns_place(const struct building *task, size_t first, size_t n_entries, struct delivery *delivery)
 {
-	int32_t *in_place = task->pattern->indices + first;
+	int32_t *in_place = task->indices + first;
 	if (!task->streams)
 		return in_place;
 	if (n_entries * sizeof(int32_t) <= DELIVERY_MOST)
@@ -312,34 +322,33 @@ static int32_t *columns_place(const struct building *task, size_t first, size_t 
 }
 
 /* Ends of the rows of vertex v, and their columns, from entry `first` on. @return where they end */
-INLINE size_t write_rows(const struct building *task, int32_t dim, enum fric_triangle triangle, size_t v, size_t first,
+INLINE size_t write_rows(const struct building *task, int width, enum fric_triangle triangle, size_t v, size_t first,
                          const int32_t *list, size_t n, struct delivery *delivery)
 {
-	const struct fric_pattern *p = task->pattern;
-	int32_t *const out = columns_place(task, first, n_entries_of(p, n), delivery), *rows[3];
-	const size_t width = (size_t)n_vertex_dofs(dim);
+	int32_t *const out = columns_place(task, first, n_entries_of(task->rows, n), delivery), *rows[MOST_WIDTH];
+	int64_t *const ends = task->rows->indptr + (size_t)width * v + 1;
 	size_t at = 0;
-	for (size_t a = 0; a < width; a++) {
+	for (int a = 0; a < width; a++) {
 		rows[a] = out + at - (triangle == FRIC_UPPER ? a : 0);
 		at += row_length(triangle, width, n, a);
-		p->indptr[vertex_dof(dim, v) + a + 1] = (int64_t)(first + at);
+		ends[a] = (int64_t)(first + at);
 	}
 	if (n > 0)
-		write_columns(dim, triangle, list, n, rows);
+		write_columns(task, width, triangle, list, n, rows);
 	return first + at;
 }
 
-INLINE void column_rows(const struct building *task, int32_t dim, enum fric_triangle triangle, size_t chunk,
-                        size_t begin, size_t end)
+INLINE void column_rows(const struct building *task, int width, enum fric_triangle triangle, size_t chunk, size_t begin,
+                        size_t end)
 {
-	const struct fric_pattern *p = task->pattern;
-	size_t v = fricp_pattern_first_vertex(p, begin), at = (size_t)task->entries[chunk];
-	const int32_t *list = task->lists + FRIC_MAX_STENCIL * p->first_incidence[v];
+	const struct block_rows *rows = task->rows;
+	size_t v = fricp_first_member(rows, begin), at = (size_t)task->entries[chunk];
+	const int32_t *list = task->lists + FRIC_MAX_STENCIL * rows->first_incidence[v];
 	struct delivery delivery;
 	delivery_open(&delivery);
-	for (; v < p->n_vertices && p->first_incidence[v] < end && !is_stopped(task, v); v++) {
-		const size_t n = (size_t)p->indptr[vertex_dof(dim, v) + 1];
-		at = write_rows(task, dim, triangle, v, at, list, n, &delivery);
+	for (; v < rows->n_members && rows->first_incidence[v] < end && !is_stopped(task->context, v); v++) {
+		const size_t n = (size_t)rows->indptr[(size_t)width * v + 1];
+		at = write_rows(task, width, triangle, v, at, list, n, &delivery);
 		list += n;
 	}
 	delivery_flush(&delivery);
@@ -348,142 +357,135 @@ INLINE void column_rows(const struct building *task, int32_t dim, enum fric_tria
 static void column_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
 {
 	const struct building *task = data;
-	const enum fric_triangle triangle = task->pattern->triangle;
+	const enum fric_triangle triangle = task->rows->triangle;
 	(void)fault;
-	if (task->pattern->dim == 2)
+	if (task->rows->width == 2)
 		column_rows(task, 2, triangle, chunk, begin, end);
+	else if (task->rows->width == 6)
+		column_rows(task, 6, triangle, chunk, begin, end);
 	else if (triangle == FRIC_FULL)
 		column_rows(task, 3, FRIC_FULL, chunk, begin, end);
 	else
 		column_rows(task, 3, triangle, chunk, begin, end);
 }
 
-/* Of the rows that the chunks leave out: of the vertices after the last incidence. */
-static void end_rows(const struct building *task, int64_t n_entries)
+/* The ends of the rows that the chunks leave out: of the members after the last incidence. */
+static void end_rows(const struct building *task)
 {
-	const struct fric_pattern *p = task->pattern;
-	const size_t first = vertex_dof(p->dim, fricp_pattern_first_vertex(p, p->n_incidences));
-	for (size_t r = first; r < fric_pattern_n_rows(p) && !is_stopped(task, r); r++)
-		p->indptr[r + 1] = n_entries;
+	const struct block_rows *rows = task->rows;
+	const size_t first = task->contacts ? fricp_first_member(rows, rows->n_incidences) : 0;
+	const size_t n_rows = rows->n_members * (size_t)rows->width;
+	for (size_t r = first * (size_t)rows->width; r < n_rows && !is_stopped(task->context, r); r++)
+		rows->indptr[r + 1] = task->end;
 }
 
-/* `lower` has one entry of the diagonal block in row (v, 0). */
-size_t fricp_pattern_n_blocks(const struct fric_pattern *p, size_t v)
+/* Incidences and neighbours. */
+static enum fric_code find_rows(const struct fric_context *context, struct building *task)
 {
-	const int64_t *start = p->indptr + vertex_dof(p->dim, v);
-	const size_t width = (size_t)n_vertex_dofs(p->dim), length = (size_t)(start[1] - start[0]);
-	const size_t whole = length + (p->triangle == FRIC_LOWER && length > 0 ? width - 1 : 0);
-	return width == 2 ? whole / 2 : whole / 3;
-}
-
-enum { STREAM_FROM = 4 << 20 }; /* bytes */
-
-static enum fric_code list_entries(const struct fric_context *context, struct building *task)
-{
-	struct fric_pattern *p = task->pattern;
-	p->indptr = memory_take(p->memory, indptr_bytes(p));
-	task->lists = memory_take(p->memory, lists_bytes(p));
-	task->entries = memory_take(p->memory, entries_bytes(p));
-	if (!p->indptr || !task->lists || !task->entries)
+	struct block_rows *rows = task->rows;
+	enum fric_code code = list_incidences(context, task);
+	if (code != FRIC_OK)
+		return code;
+	rows->diagonal = memory_take(context->memory, diagonal_bytes(rows));
+	task->lists = memory_take(context->memory, lists_bytes(rows));
+	task->entries = memory_take(context->memory, entries_bytes(rows));
+	if (!rows->diagonal || !task->lists || !task->entries)
 		return FRIC_E_MEMORY;
-	struct fault fault = fricp_parallel_chunks(context, p->n_incidences, neighbour_chunk, task);
-	if (fault.code != FRIC_OK)
-		return fault.code;
-	const int64_t n_entries = sum_up_chunks(task);
+	return fricp_parallel_chunks(context, rows->n_incidences, neighbour_chunk, task).code;
+}
+
+enum { STREAM_FROM = 4 << 20, N_KINDS = 2 }; /* bytes; vertices and bodies */
+
+/* @param p  its rows are described */
+static enum fric_code build(const struct fric_context *context, struct fric_pattern *p, struct building tasks[N_KINDS])
+{
+	enum fric_code code = FRIC_OK;
+	int64_t n_entries = 0;
+	p->indptr = memory_take(context->memory, indptr_bytes(p));
+	if (!p->indptr)
+		return FRIC_E_MEMORY;
+	p->vertices.indptr = p->indptr;
+	p->bodies.indptr = p->indptr + p->vertices.n_members * (size_t)p->vertices.width;
 	p->indptr[0] = 0;
-	p->indptr[fric_pattern_n_rows(p)] = n_entries;
-	const size_t bytes = fric_pattern_n_entries(p) * sizeof(int32_t);
-	p->indices = memory_take(p->memory, bytes);
-	if (!p->indices)
-		return FRIC_E_MEMORY;
-	end_rows(task, n_entries);
-	task->streams = streams(context, bytes, STREAM_FROM);
-	return fricp_parallel_chunks(context, p->n_incidences, column_chunk, task).code;
-}
-
-static struct fric_pattern *allocate_pattern(const struct fric_memory *memory, const struct fric_contacts *contacts,
-                                             enum fric_triangle triangle)
-{
-	struct fric_pattern *p = calloc(1, sizeof(*p));
-	if (!p)
-		return NULL;
-	p->memory = memory;
-	p->dim = contacts->dim;
-	p->n_vertices = contacts->n_vertices;
-	p->triangle = triangle;
-	for (enum fric_type g = 0; g < FRIC_N_VERTEX_TYPES; g++)
-		p->n_incidences += group_size(contacts, g) * (size_t)fric_stencil_size(g);
-	return p;
-}
-
-/* The rows of the bodies behind those of the vertices, in arrays that have room for both. */
-static bool append_bodies(struct fric_pattern *p, const struct fric_contacts *bodies)
-{
-	const size_t n_rows = fric_pattern_n_rows(p), n_entries = fric_pattern_n_entries(p);
-	p->bodies = fricp_body_pattern_create(p->memory, bodies, p->triangle);
-	if (!p->bodies)
-		return false;
-	const size_t more_rows = fricp_body_pattern_n_rows(p->bodies);
-	const size_t rows_bytes = (n_rows + more_rows + 1) * sizeof(*p->indptr);
-	const size_t entries_bytes = (n_entries + fricp_body_pattern_n_entries(p->bodies)) * sizeof(*p->indices);
-	int64_t *indptr = memory_take(p->memory, rows_bytes);
-	int32_t *indices = memory_take(p->memory, entries_bytes);
-	if (!indptr || !indices) {
-		memory_give(p->memory, indptr, rows_bytes);
-		memory_give(p->memory, indices, entries_bytes);
-		return false;
+	for (struct building *task = tasks; task < tasks + N_KINDS && code == FRIC_OK; task++) {
+		code = task->contacts ? find_rows(context, task) : FRIC_OK;
+		if (code == FRIC_OK)
+			task->end = n_entries = sum_up_chunks(task, n_entries);
 	}
-	memcpy(indptr, p->indptr, (n_rows + 1) * sizeof(*indptr));
-	memcpy(indices, p->indices, n_entries * sizeof(*indices));
-	fricp_body_pattern_write(p->bodies, indptr + n_rows, indices);
-	memory_give(p->memory, p->indices, n_entries * sizeof(*p->indices));
-	memory_give(p->memory, p->indptr, indptr_bytes(p));
-	p->n_body_rows = more_rows;
-	p->indptr = indptr;
-	p->indices = indices;
-	return true;
+	const size_t bytes = (size_t)n_entries * sizeof(int32_t);
+	p->indptr[p->n_rows] = n_entries;
+	if (code == FRIC_OK && !(p->indices = memory_take(context->memory, bytes)))
+		code = FRIC_E_MEMORY;
+	for (struct building *task = tasks; task < tasks + N_KINDS && code == FRIC_OK; task++) {
+		end_rows(task);
+		task->indices = p->indices;
+		task->streams = streams(context, bytes, STREAM_FROM);
+		code = fricp_parallel_chunks(context, task->rows->n_incidences, column_chunk, task).code;
+	}
+	return code;
 }
 
-/* @param bodies  those whose rows follow; NULL: none, or n_empty rows without entries */
+/* @param contacts  whose members the rows are of; NULL: there are none */
+static void describe(const struct fric_contacts *contacts, enum fric_triangle triangle, int width, bool is_empty,
+                     struct block_rows *rows)
+{
+	rows->triangle = triangle;
+	rows->width = width;
+	rows->n_members = contacts ? contacts->n_vertices : 0;
+	for (enum fric_type g = 0; g < FRIC_N_TYPES && !is_empty; g++)
+		rows->n_incidences += group_size(contacts, g) * (size_t)fric_stencil_size(g);
+}
+
+static void clear_building(const struct building *task)
+{
+	free(task->borders);
+	memory_give(task->context->memory, task->lists, lists_bytes(task->rows));
+	memory_give(task->context->memory, task->entries, entries_bytes(task->rows));
+}
+
+/* @param bodies  those whose rows have entries; NULL: none */
 static enum fric_code create(const struct fric_context *context, const struct fric_contacts *contacts,
-                             enum fric_triangle triangle, const struct fric_contacts *bodies, size_t n_empty,
+                             const struct fric_contacts *bodies, enum fric_triangle triangle,
                              struct fric_pattern **pattern, struct fric_error *error)
 {
-	struct building task = {
-		.context = context, .contacts = contacts, .pattern = allocate_pattern(context->memory, contacts, triangle)};
+	struct fric_pattern *p = *pattern = calloc(1, sizeof(*p));
+	if (!p)
+		return report_code(FRIC_E_MEMORY, error);
+	struct building tasks[N_KINDS] = {{.context = context, .contacts = contacts, .rows = &p->vertices},
+	                                  {.context = context, .contacts = bodies, .rows = &p->bodies}};
+	p->memory = context->memory;
+	p->n_rows = n_dofs(contacts);
+	describe(contacts, triangle, n_vertex_dofs(contacts->dim), false, &p->vertices);
+	describe(contacts->bodies, triangle, n_body_dofs(contacts->dim), !bodies, &p->bodies);
 	enum fric_code code = FRIC_E_MEMORY;
-	if (task.pattern)
-		task.pattern->n_body_rows = n_empty;
-	if (task.pattern)
-		code = list_incidences(context, &task);
-	if (code == FRIC_OK)
-		code = list_entries(context, &task);
-	if (code == FRIC_OK && bodies && !append_bodies(task.pattern, bodies))
-		code = FRIC_E_MEMORY;
-	free(task.borders);
-	if (task.pattern) {
-		memory_give(context->memory, task.lists, lists_bytes(task.pattern));
-		memory_give(context->memory, task.entries, entries_bytes(task.pattern));
-	}
+	if (contacts->n <= PATTERN_MOST_CONTACTS && (!bodies || bodies->n <= PATTERN_MOST_CONTACTS))
+		code = build(context, p, tasks);
+	for (int kind = 0; kind < N_KINDS; kind++)
+		clear_building(&tasks[kind]);
 	if (code != FRIC_OK) {
-		fric_pattern_free(task.pattern);
-		task.pattern = NULL;
+		fric_pattern_free(p);
+		*pattern = NULL;
 	}
-	*pattern = task.pattern;
 	return report_code(code, error);
 }
 
 enum fric_code fric_pattern_create(const struct fric_context *context, const struct fric_contacts *contacts,
                                    enum fric_triangle triangle, struct fric_pattern **pattern, struct fric_error *error)
 {
-	return create(context, contacts, triangle, contacts->bodies, 0, pattern, error);
+	return create(context, contacts, contacts->bodies, triangle, pattern, error);
 }
 
 enum fric_code fric_jacobian_pattern_create(const struct fric_context *context, const struct fric_contacts *contacts,
                                             struct fric_pattern **pattern, struct fric_error *error)
 {
-	const size_t n_empty = n_dofs(contacts) - n_dofs_at_vertices(contacts);
-	return create(context, contacts, FRIC_FULL, NULL, n_empty, pattern, error);
+	return create(context, contacts, NULL, FRIC_FULL, pattern, error);
+}
+
+static void free_rows(const struct fric_memory *memory, const struct block_rows *rows)
+{
+	memory_give(memory, rows->first_incidence, first_incidence_bytes(rows));
+	memory_give(memory, rows->incidences, incidences_bytes(rows));
+	memory_give(memory, rows->diagonal, diagonal_bytes(rows));
 }
 
 void fric_pattern_free(struct fric_pattern *pattern)
@@ -492,21 +494,20 @@ void fric_pattern_free(struct fric_pattern *pattern)
 		return;
 	if (pattern->indices)
 		memory_give(pattern->memory, pattern->indices, fric_pattern_n_entries(pattern) * sizeof(int32_t));
-	memory_give(pattern->memory, pattern->first_incidence, first_incidence_bytes(pattern));
-	memory_give(pattern->memory, pattern->incidences, incidences_bytes(pattern));
 	memory_give(pattern->memory, pattern->indptr, indptr_bytes(pattern));
-	fricp_body_pattern_free(pattern->bodies);
+	free_rows(pattern->memory, &pattern->vertices);
+	free_rows(pattern->memory, &pattern->bodies);
 	free(pattern);
 }
 
 size_t fric_pattern_n_rows(const struct fric_pattern *pattern)
 {
-	return vertex_dof(pattern->dim, pattern->n_vertices) + pattern->n_body_rows;
+	return pattern->n_rows;
 }
 
 size_t fric_pattern_n_entries(const struct fric_pattern *pattern)
 {
-	return (size_t)pattern->indptr[fric_pattern_n_rows(pattern)];
+	return (size_t)pattern->indptr[pattern->n_rows];
 }
 
 const int64_t *fric_pattern_indptr(const struct fric_pattern *pattern)
@@ -517,4 +518,52 @@ const int64_t *fric_pattern_indptr(const struct fric_pattern *pattern)
 const int32_t *fric_pattern_indices(const struct fric_pattern *pattern)
 {
 	return pattern->indices;
+}
+
+/* ---- as rows of blocks, of the vertices alone ---- */
+
+size_t fric_pattern_n_blocks(const struct fric_pattern *pattern)
+{
+	size_t n = 0;
+	for (size_t v = 0; v < pattern->vertices.n_members; v++)
+		n += n_row_blocks(&pattern->vertices, pattern->vertices.width, v);
+	return n;
+}
+
+struct blocks {
+	const struct fric_pattern *pattern;
+	const int64_t *indptr;
+	int32_t *indices;
+};
+
+/* In the first row of a vertex every block has its first entry, in triangles too. */
+static void index_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
+{
+	const struct blocks *task = data;
+	const struct block_rows *rows = &task->pattern->vertices;
+	const size_t width = (size_t)rows->width;
+	(void)chunk;
+	(void)fault;
+	for (size_t v = begin; v < end; v++) {
+		const int32_t *columns = task->pattern->indices + rows->indptr[width * v];
+		int32_t *out = task->indices + task->indptr[v];
+		for (size_t i = 0; i < (size_t)(task->indptr[v + 1] - task->indptr[v]); i++)
+			out[i] = columns[i * width] / (int32_t)width;
+	}
+}
+
+enum fric_code fric_pattern_blocks(const struct fric_context *context, const struct fric_pattern *pattern,
+                                   int64_t *indptr, int32_t *indices, struct fric_error *error)
+{
+	struct blocks task = {pattern, indptr, indices};
+	const struct block_rows *rows = &pattern->vertices;
+	indptr[0] = 0;
+	for (size_t v = 0; v < rows->n_members; v++) {
+		if (is_stopped(context, v))
+			return report_code(FRIC_E_STOPPED, error);
+		indptr[v + 1] = indptr[v] + (int64_t)n_row_blocks(rows, rows->width, v);
+	}
+	if (!indices)
+		return FRIC_OK;
+	return report_code(fricp_parallel_chunks(context, rows->n_members, index_chunk, &task).code, error);
 }

@@ -1,46 +1,57 @@
 /**
- * The CSR pattern of contacts, with what is needed to place values without searching, and the sum of any local blocks
- * in it.
+ * The CSR pattern of contacts, with what is needed to place values without searching.
  *
- * A block row is the rows of one vertex, and a block has as many rows and columns as a vertex has DOFs (motion/dofs.h).
- * Work is counted in incidences, one for every contact at a vertex. Loops go over chunks of incidences; a chunk has the
- * block rows that begin in it, so that one thread adds up each row and all get equal work.
+ * A block row is the rows of one member of contacts, a vertex or a body, and its blocks have as many rows and columns as
+ * a member has DOFs (motion/dofs.h). The block rows of all vertices come first, then those of all bodies; no contact has
+ * members of both kinds. Work is counted in incidences, one for every contact of a member. Loops go over chunks of
+ * incidences; a chunk has the block rows that begin in it, so that one thread adds up each row and all get equal work.
  */
 #ifndef FRIC_PATTERN_H
 #define FRIC_PATTERN_H
 
 #include "core/assemble/incidence.h"
 #include "core/base/parallel.h"
-#include "core/bodies/rows.h"
 #include "core/contacts/contacts.h"
+
+/* The block rows of one kind of member. */
+struct block_rows {
+	size_t n_members, n_incidences;
+	int width; /* DOFs of a member */
+	enum fric_triangle triangle;
+	size_t *first_incidence;      /* [n_members + 1] into incidences */
+	struct incidence *incidences; /* by member, in contact order */
+	uint32_t *diagonal;           /* [n_members] the place of the member itself among its neighbours */
+	int64_t *indptr;              /* [n_members*width + 1] the pattern's, from the first of these rows on */
+};
 
 struct fric_pattern {
 	const struct fric_memory *memory; /* where the arrays are from */
-	size_t n_vertices, n_incidences, n_body_rows;
-	int dim;
-	enum fric_triangle triangle;
-	size_t *first_incidence;      /* [n_vertices + 1] into incidences */
-	struct incidence *incidences; /* by vertex, in contact order */
-	int64_t *indptr;              /* [n_rows + 1] */
-	int32_t *indices;             /* neighbours ascend in a block row; in a triangle the diagonal block is cut */
-	struct body_pattern *bodies;  /* the rows of bodies, after those of all vertices; or NULL */
+	size_t n_rows;
+	int64_t *indptr;  /* [n_rows + 1] */
+	int32_t *indices; /* neighbours ascend in a block row; in a triangle the diagonal block is cut */
+	struct block_rows vertices, bodies;
 };
 
-/* The first vertex whose incidences begin at or after `incidence`. */
-size_t fricp_pattern_first_vertex(const struct fric_pattern *pattern, size_t incidence);
+/* The first member whose incidences begin at or after `incidence`. */
+size_t fricp_first_member(const struct block_rows *rows, size_t incidence);
 
-/* The number of blocks in the block row of vertex v. */
-size_t fricp_pattern_n_blocks(const struct fric_pattern *pattern, size_t v);
+/* The number of blocks in the block row of member v. `lower` has one entry of the diagonal block in its first row.
+ * width: rows->width, as a constant where this has to be fast. */
+INLINE size_t n_row_blocks(const struct block_rows *rows, int width, size_t v)
+{
+	const int64_t *start = rows->indptr + (size_t)width * v;
+	const size_t length = (size_t)(start[1] - start[0]);
+	return (length + (rows->triangle == FRIC_LOWER && length > 0 ? (size_t)width - 1 : 0)) / (size_t)width;
+}
 
-/* Writes row `corner` of contact i's k x k blocks: blocks[j] is the [dim, dim] block (corner, j), row-major. */
-typedef void block_row(void *task, size_t contact, int corner, double blocks[FRIC_MAX_STENCIL][9]);
-
-/* data := sum of the blocks of all contacts, every entry summed in contact order. @param data [n_entries] */
-struct fault fricp_pattern_accumulate(const struct fric_context *context, const struct fric_pattern *pattern,
-                                      block_row *row, void *task, double *data);
-
-/* fric_hessian_csr by fricp_pattern_accumulate: the plain form that the fast one is tested against. */
-struct fault fricp_csr_plain(const struct fric_context *context, const struct fric_contacts *contacts,
-                             const double *inner, const struct fric_pattern *pattern, double *data);
+/* The places of all members of an incidence, in the order of the stencil. @param diagonal  of its own member */
+INLINE void places_of(const struct incidence *e, uint32_t diagonal, uint32_t places[FRIC_MAX_STENCIL])
+{
+	const unsigned corner = corner_of(e);
+	places[corner] = diagonal;
+	UNROLL
+	for (unsigned j = 0; j < N_OTHERS; j++)
+		places[other_member(corner, j)] = e->place[j];
+}
 
 #endif

@@ -1,6 +1,5 @@
-/* Triplets. Where a contact's triplets begin depends on the stencils alone, so all can be written at once. Blocks are
- * written by loops with constant bounds for each (dimension, stencil size), in order and in place; or, if they do not
- * fit into the caches, through stages, from which whole cache lines go to memory. */
+/* Blocks are written by loops with constant bounds for each (dimension, stencil size), in order and in place; or, if they
+ * do not fit into the caches, through stages, from which whole cache lines go to memory. */
 #include "core/assemble/triplets.h"
 
 #include <math.h>
@@ -17,40 +16,14 @@
 
 enum { STREAM_FROM = 64 << 20 }; /* bytes; below this the last-level cache is faster */
 
-size_t fricp_triplets_plain(const struct fric_contacts *contacts, const double *inner, size_t i,
-                            enum fric_triangle triangle, int32_t *rows, int32_t *cols, double *values)
-{
-	const struct fric_contacts *c = contacts;
-	const enum fric_type type = contact_type(c, i);
-	const int dim = n_member_dofs(c->dim, type), n = fric_stencil_size(type) * dim;
-	double w[FRIC_MAX_STENCIL] = {0}, block[9] = {0};
-	size_t at = 0;
-	contact_weights(c, type, i, w);
-	fricp_core_block(c, inner, i, block);
-	for (int r = 0; r < n; r++)
-		for (int s = 0; s < n; s++) {
-			const int32_t row = (int32_t)member_dof(c, c->dim, type, r / dim, i) + r % dim;
-			const int32_t col = (int32_t)member_dof(c, c->dim, type, s / dim, i) + s % dim;
-			if (!in_triangle(triangle, row, col))
-				continue;
-			if (rows) {
-				rows[at] = row;
-				cols[at] = col;
-			}
-			values[at++] = (w[r / dim] * w[s / dim]) * block[dim * (r % dim) + s % dim];
-		}
-	return at;
-}
-
-/* The number of a local block's entries in a triangle: of every pair of vertices one half, by global row and column. */
+/* The number of a contact's triplets: of every pair of members one half, by global row and column. */
 static size_t n_local(const struct fric_contacts *c, enum fric_type type, enum fric_triangle triangle)
 {
 	const size_t k = (size_t)fric_stencil_size(type) * (size_t)n_member_dofs(c->dim, type);
 	return triangle == FRIC_FULL ? k * k : k * (k + 1) / 2;
 }
 
-/* The number of entries before contact i. */
-static size_t first_triplet(const struct fric_contacts *c, size_t i, enum fric_triangle triangle)
+size_t fricp_triplets_before(const struct fric_contacts *c, size_t i, enum fric_triangle triangle)
 {
 	size_t n = 0;
 	for (enum fric_type g = 0; g < FRIC_N_TYPES && i > c->start[g]; g++) {
@@ -63,7 +36,7 @@ static size_t first_triplet(const struct fric_contacts *c, size_t i, enum fric_t
 size_t fric_n_triplets(const struct fric_contacts *contacts, enum fric_triangle triangle)
 {
 	const struct fric_contacts *b = contacts->bodies;
-	return first_triplet(contacts, contacts->n, triangle) + (b ? fricp_body_triplets_before(b, b->n, triangle) : 0);
+	return fricp_triplets_before(contacts, contacts->n, triangle) + (b ? fricp_triplets_before(b, b->n, triangle) : 0);
 }
 
 /* One contact, ready to be written. */
@@ -214,6 +187,53 @@ INLINE size_t triangle_block(const struct local *local, int dim, int k, bool upp
 	return (size_t)(to.values - first);
 }
 
+INLINE int clamp(int32_t x, int most)
+{
+	return x < 0 ? 0 : x > most ? most : (int)x;
+}
+
+/* Any block of k members with `width` DOFs each, from `dofs` on, in MOST_BLOCK columns: its part in the triangle. */
+INLINE size_t any_block(double block[MOST_BLOCK][MOST_BLOCK], int width, int k, const int32_t *dofs,
+                        enum fric_triangle triangle, struct cursor to)
+{
+	size_t n = 0;
+	for (int r = 0; r < k * width; r++)
+		for (int j = 0; j < k; j++) {
+			const int32_t row = dofs[r / width] + r % width;
+			const int begin = triangle == FRIC_UPPER ? clamp(row - dofs[j], width) : 0,
+					  end = triangle == FRIC_LOWER ? clamp(row - dofs[j] + 1, width) : width;
+			for (int e = begin; to.rows && e < end; e++) {
+				to.rows[n + (size_t)(e - begin)] = row;
+				to.cols[n + (size_t)(e - begin)] = dofs[j] + e;
+			}
+			for (int e = begin; e < end; e++)
+				to.values[n++] = block[r][j * width + e];
+		}
+	return n;
+}
+
+size_t fricp_triplets_plain(const struct fric_contacts *contacts, const double *inner, size_t i,
+                            enum fric_triangle triangle, int32_t *rows, int32_t *cols, double *values)
+{
+	const struct fric_contacts *c = contacts;
+	const enum fric_type type = contact_type(c, i);
+	const int width = n_member_dofs(c->dim, type), k = fric_stencil_size(type);
+	int32_t dofs[FRIC_MAX_STENCIL];
+	double w[FRIC_MAX_STENCIL] = {0}, m[9] = {0}, block[MOST_BLOCK][MOST_BLOCK];
+	for (int j = 0; j < k; j++)
+		dofs[j] = (int32_t)member_dof(c, c->dim, type, j, i);
+	if (is_of_bodies(type)) {
+		fricp_body_block(c, inner, type, i, block);
+	} else {
+		contact_weights(c, type, i, w);
+		fricp_core_block(c, inner, i, m);
+		for (int r = 0; r < k * width; r++)
+			for (int s = 0; s < k * width; s++)
+				block[r][s] = (w[r / width] * w[s / width]) * m[width * (r % width) + s % width];
+	}
+	return any_block(block, width, k, dofs, triangle, (struct cursor){rows, cols, values});
+}
+
 struct triplet_task {
 	const struct fric_contacts *contacts;
 	const double *inner;
@@ -276,7 +296,7 @@ INLINE void deliver(struct target *to, size_t n)
 	stage_deliver(&to->values, n * sizeof(double));
 }
 
-/* Contacts [begin, end) of one type. @return the first whose block is not finite, or end */
+/* Contacts [begin, end) of vertices, of one type. @return the first whose block is not finite, or end */
 INLINE size_t write_blocks(const struct triplet_task *task, enum fric_type type, int dim, int k, size_t begin,
                            size_t end, struct target *to)
 {
@@ -288,6 +308,25 @@ INLINE size_t write_blocks(const struct triplet_task *task, enum fric_type type,
 			return i;
 		deliver(to, task->triangle == FRIC_FULL ? full_block(&local, dim, k, cursor)
 		                                        : triangle_block(&local, dim, k, task->triangle == FRIC_UPPER, cursor));
+	}
+	return end;
+}
+
+/* The same of bodies. */
+INLINE size_t write_bodies(const struct triplet_task *task, enum fric_type type, int dim, int k, size_t begin,
+                           size_t end, struct target *to)
+{
+	const int width = n_body_dofs(dim);
+	for (size_t i = begin; i < end; i++) {
+		const struct cursor cursor = next_cursor(to);
+		double block[MOST_BLOCK][MOST_BLOCK];
+		int32_t dofs[2];
+		if (!fricp_body_block(task->contacts, task->inner, type, i, block))
+			return i;
+		for (int j = 0; j < k; j++)
+			dofs[j] = (int32_t)member_dof(task->contacts, dim, type, j, i);
+		deliver(to, task->triangle == FRIC_FULL ? any_block(block, width, k, dofs, FRIC_FULL, cursor)
+		                                        : any_block(block, width, k, dofs, task->triangle, cursor));
 	}
 	return end;
 }
@@ -305,6 +344,12 @@ static size_t write_group(const struct triplet_task *task, enum fric_type type, 
 		            : write_blocks(task, FRIC_EDGE_VERTEX, 3, 3, begin, end, to);
 	case FRIC_EDGE_EDGE: return write_blocks(task, FRIC_EDGE_EDGE, 3, 4, begin, end, to);
 	case FRIC_FACE_VERTEX: return write_blocks(task, FRIC_FACE_VERTEX, 3, 4, begin, end, to);
+	case FRIC_BODY_BODY:
+		return flat ? write_bodies(task, FRIC_BODY_BODY, 2, 2, begin, end, to)
+		            : write_bodies(task, FRIC_BODY_BODY, 3, 2, begin, end, to);
+	case FRIC_BODY_WORLD:
+		return flat ? write_bodies(task, FRIC_BODY_WORLD, 2, 1, begin, end, to)
+		            : write_bodies(task, FRIC_BODY_WORLD, 3, 1, begin, end, to);
 	default:
 		return flat ? write_blocks(task, FRIC_PLANE_VERTEX, 2, 1, begin, end, to)
 		            : write_blocks(task, FRIC_PLANE_VERTEX, 3, 1, begin, end, to);
@@ -349,7 +394,7 @@ static void triplet_chunk(void *data, size_t chunk, size_t begin, size_t end, st
 {
 	const struct triplet_task *task = data;
 	(void)chunk;
-	const size_t fine = write_chunk(task, begin, end, first_triplet(task->contacts, begin, task->triangle));
+	const size_t fine = write_chunk(task, begin, end, fricp_triplets_before(task->contacts, begin, task->triangle));
 	if (fine < end)
 		*fault = (struct fault){FRIC_E_NOT_FINITE, fine};
 }
@@ -365,12 +410,17 @@ enum fric_code fric_hessian_triplets(const struct fric_context *context, const s
                                      const double *inner, enum fric_triangle triangle, int32_t *rows, int32_t *cols,
                                      double *values, struct fric_error *error)
 {
-	const size_t n = first_triplet(contacts, contacts->n, triangle);
-	const size_t bytes = n * ((rows ? 2 * sizeof(int32_t) : 0) + sizeof(double));
+	const size_t bytes = fric_n_triplets(contacts, triangle) * ((rows ? 2 * sizeof(int32_t) : 0) + sizeof(double));
 	struct triplet_task task = {contacts, inner, triangle, rows, cols, values, streams(context, bytes, STREAM_FROM)};
-	const struct fault fault = fricp_parallel_chunks(context, contacts->n, triplet_chunk, &task);
+	struct fault fault = fricp_parallel_chunks(context, contacts->n, triplet_chunk, &task);
 	if (fault.code != FRIC_OK || !contacts->bodies)
 		return fricp_report_fault(contacts, fault, error);
-	return fricp_bodies_triplets(context, contacts, inner, triangle, rows ? rows + n : NULL, rows ? cols + n : NULL,
-	                             values + n, error);
+	const size_t n = fricp_triplets_before(contacts, contacts->n, triangle);
+	task.contacts = contacts->bodies;
+	task.inner = inner + first_body_inner(contacts);
+	task.rows = rows ? rows + n : NULL;
+	task.cols = rows ? cols + n : NULL;
+	task.values = values + n;
+	fault = fricp_parallel_chunks(context, task.contacts->n, triplet_chunk, &task);
+	return fricp_report_fault(task.contacts, fault, error);
 }

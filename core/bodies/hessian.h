@@ -1,13 +1,11 @@
 /**
- * The bodies' part of the Hessian: inner matrices A, factors, products, triplets. A contact's block is J^T A J. Faults are
- * reported as those of the public calls.
+ * The bodies' part of the Hessian: inner matrices A, factors, products, and contacts' blocks J^T A J. Faults are reported
+ * as those of the public calls.
  */
 #ifndef FRIC_BODIES_HESSIAN_H
 #define FRIC_BODIES_HESSIAN_H
 
 #include "core/bodies/twist.h"
-
-enum { MOST_BLOCK = 2 * MOST_TWIST };
 
 /* Entries of an inner matrix: the upper triangle, row by row. */
 static inline size_t body_inner_size(int dim)
@@ -38,15 +36,5 @@ enum fric_code fricp_bodies_products(const struct fric_context *context, const s
                                      const struct fric_question *question, enum fric_projection projection,
                                      size_t n_vectors, const double *vectors, double *products,
                                      struct fric_error *error);
-
-/* The triplets of contacts of bodies before the i-th. */
-size_t fricp_body_triplets_before(const struct fric_contacts *b, size_t i, enum fric_triangle triangle);
-/* Triplets of contact i. @return whether they are finite */
-bool fricp_body_triplets_of(const struct fric_contacts *b, const double *inner, size_t i, enum fric_triangle triangle,
-                            int32_t *rows, int32_t *cols, double *values);
-/* @param inner  of all contacts. @param rows, cols, values  where the bodies' triplets begin */
-enum fric_code fricp_bodies_triplets(const struct fric_context *context, const struct fric_contacts *contacts,
-                                     const double *inner, enum fric_triangle triangle, int32_t *rows, int32_t *cols,
-                                     double *values, struct fric_error *error);
 
 #endif

@@ -5,21 +5,12 @@
 
 #include "core/base/stream.h"
 
-/* Which members move when only r, a or b changes: what vector_signs says, the other way round. */
-static const signed char moved_members[FRIC_N_VERTEX_TYPES][3][FRIC_MAX_STENCIL] = {
-	[FRIC_VERTEX_VERTEX] = {{0}, {0, 1}, {0}},
-	[FRIC_EDGE_VERTEX] = {{1}, {0, 0, 1}, {0}},
-	[FRIC_EDGE_EDGE] = {{0, 0, 1, 1}, {0, 1}, {0, 0, 0, 1}},
-	[FRIC_FACE_VERTEX] = {{1}, {0, 0, 1}, {0, 0, 0, 1}},
-	[FRIC_PLANE_VERTEX] = {{1}, {0}, {0}},
-};
-
 /* ---- the plain form ---- */
 
 static bool moves(enum fric_type type, int vector)
 {
-	const signed char *m = moved_members[type][vector];
-	return m[0] || m[1] || m[2] || m[3];
+	return is_moved(type, vector, 0) || is_moved(type, vector, 1) || is_moved(type, vector, 2) ||
+	       is_moved(type, vector, 3);
 }
 
 /* The derivatives by one number of one vector. @return whether they fit doubles */
@@ -30,7 +21,7 @@ static bool plain_column(const struct jacobian_task *task, const struct contact_
 	struct point_change change;
 	double sum = 0;
 	for (int k = 0; k < FRIC_MAX_STENCIL; k++)
-		tangent.at[(int)AT_POSITION + 3 * k + axis] = moved_members[point->type][vector][k];
+		tangent.at[(int)AT_POSITION + 3 * k + axis] = is_moved(point->type, vector, k);
 	fricp_point_tangent(&task->plain, point, &tangent, &change);
 	for (int d = 0; d < task->source.kernel.contacts->dim; d++) {
 		local->force[d] = (double)change.force[d];
@@ -139,6 +130,18 @@ void fricp_jacobian_span(const struct jacobian_task *task, struct span span, boo
 	}
 }
 
+/* Weights are linear in each coordinate. */
+static void find_slopes(enum fric_type type, double slopes[2][FRIC_MAX_STENCIL])
+{
+	double at_zero[FRIC_MAX_STENCIL] = {0}, at_one[FRIC_MAX_STENCIL] = {0};
+	stencil_weights(type, 0, 0, at_zero);
+	for (int m = 0; m < 2; m++) {
+		stencil_weights(type, m == 0, m == 1, at_one);
+		for (int k = 0; k < FRIC_MAX_STENCIL; k++)
+			slopes[m][k] = at_one[k] - at_zero[k];
+	}
+}
+
 void fricp_jacobian_task(const struct fric_context *context, const struct fric_derivation *derivation,
                          struct jacobian_task *task)
 {
@@ -146,6 +149,8 @@ void fricp_jacobian_task(const struct fric_context *context, const struct fric_d
 	*task = (struct jacobian_task){.source = fricp_span_source(context, derivation)};
 	task->positions.fields[FRIC_BY_POSITIONS] = &unread;
 	fricp_vertex_task(derivation, &task->positions, &task->plain);
-	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++) {
 		task->is_zero[type] = !fricp_group_moves(derivation->batch, type);
+		find_slopes(type, task->slopes[type]);
+	}
 }

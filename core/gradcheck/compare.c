@@ -174,18 +174,8 @@ static size_t judge_triplets(const struct comparing *task, const struct referenc
 static size_t triplets_of(const struct comparing *task, size_t begin, size_t end, int32_t *rows, int32_t *cols,
                           double *values)
 {
-	const struct fric_contacts *c = task->here;
-	size_t i = begin;
-	if (c != task->contacts->bodies)
-		return fricp_triplets_of(c, claimed_inner(task, FRIC_VERTEX_VERTEX), begin, end, rows, cols, values);
-	for (size_t at = 0; i < end; i++) {
-		const enum fric_type type = contact_type(c, i);
-		const size_t m = (size_t)(fric_stencil_size(type) * n_body_dofs(c->dim));
-		if (!fricp_body_triplets_of(c, claimed_inner(task, type), i, FRIC_FULL, rows + at, cols + at, values + at))
-			break;
-		at += m * m;
-	}
-	return i;
+	const enum fric_type first = task->here == task->contacts->bodies ? FRIC_BODY_BODY : FRIC_VERTEX_VERTEX;
+	return fricp_triplets_of(task->here, claimed_inner(task, first), begin, end, rows, cols, values);
 }
 
 /* Compares up to TRIPLETS_AT_ONCE contacts. */

@@ -7,7 +7,8 @@
 
 #include "core/contacts/contacts.h"
 
-enum { MOST_MEMBER_DOFS = 3 };
+/* DOFs of a body; of a contact, that is of four vertices or two bodies. */
+enum { MOST_WIDTH = 6, MOST_BLOCK = 12 };
 
 /* Number of DOFs of a vertex. Here and below, pass dim and type as constants wherever speed matters. */
 static inline int n_vertex_dofs(int dim)
@@ -27,24 +28,23 @@ static inline int n_body_dofs(int dim)
 	return dim == 3 ? 6 : 3;
 }
 
-/* Number of DOFs of each member of a stencil of this type, at most MOST_MEMBER_DOFS. */
+/* The first DOF of a body. bodies: the structure of its contacts. */
+static inline size_t body_dof(const struct fric_contacts *bodies, size_t body)
+{
+	return bodies->first_dof + (size_t)n_body_dofs(bodies->dim) * body;
+}
+
+/* Number of DOFs of each member of a stencil of this type. */
 static inline int n_member_dofs(int dim, enum fric_type type)
 {
-	(void)type;
-	return n_vertex_dofs(dim);
+	return is_of_bodies(type) ? n_body_dofs(dim) : n_vertex_dofs(dim);
 }
 
 /* The first DOF of member k of contact i, which is of this type. For k beyond the stencil, some valid DOF. */
 static inline size_t member_dof(const struct fric_contacts *c, int dim, enum fric_type type, int k, size_t i)
 {
-	(void)type;
-	return vertex_dof(dim, (size_t)c->vertices[k][i]);
-}
-
-/* The first DOF of a body. bodies: the structure of its contacts. */
-static inline size_t body_dof(const struct fric_contacts *bodies, size_t body)
-{
-	return bodies->first_dof + (size_t)n_body_dofs(bodies->dim) * body;
+	const size_t member = (size_t)c->vertices[k][i];
+	return is_of_bodies(type) ? body_dof(c, member) : vertex_dof(dim, member);
 }
 
 /* The number of DOFs of all vertices, and of vertices and bodies. */

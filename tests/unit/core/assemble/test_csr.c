@@ -1,5 +1,6 @@
-#include "core/assemble/pattern.h"
+#include "core/assemble/csr.h"
 
+#include "tests/property/hessians.h"
 #include "tests/unit/core/assembly.h"
 
 struct csr {
@@ -355,6 +356,100 @@ static void test_one_entry_that_is_not_finite(void **state)
 		}
 }
 
+/* Every entry is finite, the sum of all of them is not. */
+static void test_entries_near_overflow(void **state)
+{
+	(void)state;
+	const double force = 1, positions[3] = {0}, normal[3] = {0, 0, 1}, inner[3] = {1e308, 0, 1e308};
+	const int32_t vertex = 0;
+	struct fric_batch batch = {.dim = 3, .n_vertices = 1, .positions = positions};
+	struct fric_contacts *contacts;
+	struct fric_pattern *pattern;
+	struct fric_error error;
+	double data[9];
+	batch.friction = (struct fric_friction){.eps_v = 1, .source = FRIC_MU_SCALAR, .mu_s = 1, .mu_k = 1};
+	batch.groups[FRIC_PLANE_VERTEX] =
+		(struct fric_group){.n = 1, .vertices = &vertex, .normal_force = {&force, 0}, .plane_normal = {normal, 0}};
+	assert_code(fric_prepare(&serial, &batch, &contacts, &error), FRIC_OK);
+	assert_code(fric_pattern_create(&serial, contacts, FRIC_FULL, &pattern, &error), FRIC_OK);
+	assert_code(fric_hessian_csr(&serial, contacts, inner, pattern, data, &error), FRIC_OK);
+	assert_bits(data[0], 1e308);
+	assert_bits(data[4], 1e308);
+	fric_pattern_free(pattern);
+	fric_contacts_free(contacts);
+}
+
+/* Body 0 against n others, first, last or in the middle of them: the rows are those of the triplets, narrow and wide,
+ * streamed or not. */
+static void check_hub_of_bodies(int dim, size_t n, int32_t hub)
+{
+	enum { MOST = 100 };
+	struct rng rng = {24};
+	int32_t pairs[2 * MOST];
+	double positions[3 * (MOST + 1)], points[3 * MOST], normals[3 * MOST], velocities[6 * (MOST + 1)];
+	const double force = 1, radius = 0.1;
+	for (size_t i = 0; i < sizeof(velocities) / sizeof(double); i++)
+		velocities[i] = uniform(&rng, -1, 1);
+	for (size_t i = 0; i <= n; i++)
+		for (size_t d = 0; d < (size_t)dim; d++)
+			positions[i * (size_t)dim + d] = uniform(&rng, -1, 1);
+	for (size_t i = 0; i < n; i++) {
+		pairs[2 * i + i % 2] = hub;
+		pairs[2 * i + 1 - i % 2] = (int32_t)i + ((int32_t)i >= hub);
+		for (size_t d = 0; d < (size_t)dim; d++) {
+			points[i * (size_t)dim + d] = uniform(&rng, -1, 1);
+			normals[i * (size_t)dim + d] = uniform(&rng, 0.5, 1);
+		}
+	}
+	struct fric_batch batch = {.dim = dim, .n_bodies = n + 1, .body_positions = positions};
+	batch.friction = (struct fric_friction){.eps_v = 1, .source = FRIC_MU_SCALAR, .mu_s = 1, .mu_k = 1};
+	batch.groups[FRIC_BODY_BODY] = (struct fric_group){.n = n,
+	                                                   .vertices = pairs,
+	                                                   .normal_force = {&force, 0},
+	                                                   .point = {points, (size_t)dim},
+	                                                   .normal = {normals, (size_t)dim},
+	                                                   .roll_radius = {&radius, 0}};
+	struct fric_contacts *contacts;
+	struct fric_error error;
+	assert_code(fric_prepare(&serial, &batch, &contacts, &error), FRIC_OK);
+	double *inner = inner_matrices(&serial, contacts, velocities, FRIC_PROJECT_NONE);
+	for (int t = 0; t < 3; t++) {
+		const struct fric_context streaming = {.n_threads = 1, .stream_from = 1};
+		double *expected = dense_from_triplets(contacts, inner, triangles[t]);
+		double *found = dense_from_csr(contacts, inner, triangles[t]);
+		struct fric_pattern *p, *q;
+		assert_all_bits(found, expected, dense_size(contacts) * dense_size(contacts));
+		assert_ok(fric_pattern_create(&serial, contacts, triangles[t], &p, &error));
+		assert_ok(fric_pattern_create(&streaming, contacts, triangles[t], &q, &error));
+		const size_t n_entries = fric_pattern_n_entries(p);
+		assert_memory_equal(fric_pattern_indices(p), fric_pattern_indices(q), n_entries * sizeof(int32_t));
+		double *one = malloc(n_entries * sizeof(double)), *two = malloc(n_entries * sizeof(double));
+		assert_ok(fric_hessian_csr(&serial, contacts, inner, p, one, &error));
+		assert_ok(fric_hessian_csr(&streaming, contacts, inner, q, two, &error));
+		assert_all_bits(two, one, n_entries);
+		free(one);
+		free(two);
+		free(expected);
+		free(found);
+		fric_pattern_free(p);
+		fric_pattern_free(q);
+	}
+	free(inner);
+	fric_contacts_free(contacts);
+}
+
+static void test_one_body_in_all_contacts(void **state)
+{
+	(void)state;
+	for (int dim = 2; dim <= 3; dim++)
+		for (size_t n = 12; n <= 17; n++)
+			for (int32_t hub = 0; hub <= (int32_t)n; hub += (int32_t)n / 2)
+				check_hub_of_bodies(dim, n, hub);
+	for (size_t n = 60; n <= 68; n++)
+		check_hub_of_bodies(2, n, 0);
+	check_hub_of_bodies(3, 100, 50);
+}
+
 static void test_stops(void **state)
 {
 	(void)state;
@@ -383,6 +478,8 @@ int main(void)
 		cmocka_unit_test(test_any_blocks),
 		cmocka_unit_test(test_sum_that_is_not_finite),
 		cmocka_unit_test(test_one_entry_that_is_not_finite),
+		cmocka_unit_test(test_entries_near_overflow),
+		cmocka_unit_test(test_one_body_in_all_contacts),
 		cmocka_unit_test(test_stops),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,14 +6,14 @@
 
 enum { MOST = 600 };
 
-/* The n-th neighbour is in the list, at the stated place. */
+/* Each neighbour is in the list, at the stated place. */
 static void check_places(const struct incidence *incidences, const int32_t (*stencils)[FRIC_MAX_STENCIL], size_t degree,
                          enum fric_triangle triangle, int32_t v, const int32_t *list, size_t n)
 {
 	for (size_t i = 0; i < degree; i++)
-		for (int j = 0; j < incidences[i].size; j++) {
+		for (unsigned j = 0; j < N_OTHERS; j++) {
 			const uint32_t place = incidences[i].place[j];
-			const int32_t w = stencils[i][j];
+			const int32_t w = stencils[i][other_member(corner_of(&incidences[i]), j)];
 			if (triangle != FRIC_FULL && (triangle == FRIC_UPPER ? w < v : w > v)) {
 				assert_int_equal(place, PATTERN_NOWHERE);
 				continue;
@@ -30,17 +30,20 @@ static void check_search(enum fric_triangle triangle, int32_t v, const int32_t (
 	struct incidence incidences[MOST] = {{0}};
 	int32_t list[MOST * FRIC_MAX_STENCIL];
 	size_t n = 0;
+	uint32_t diagonal;
 	for (size_t i = 0; i < degree; i++) {
-		incidences[i] =
-			(struct incidence){.contact = (uint32_t)i, .corner = i % FRIC_MAX_STENCIL, .size = FRIC_MAX_STENCIL};
-		for (int j = 0; j < FRIC_MAX_STENCIL; j++)
-			incidences[i].place[j] = (uint32_t)stencils[i][j];
+		incidences[i].member = (uint32_t)(FRIC_MAX_STENCIL * i + i % FRIC_MAX_STENCIL);
+		assert_int_equal(contact_of(&incidences[i]), i);
+		for (unsigned j = 0; j < N_OTHERS; j++)
+			incidences[i].place[j] = (uint32_t)stencils[i][other_member(corner_of(&incidences[i]), j)];
 	}
 	fricp_neighbour_search_open(&search, NULL, triangle, (size_t)INT32_MAX);
-	assert_true(fricp_neighbour_search_run(&search, v, incidences, degree, list, &n));
+	assert_true(fricp_neighbour_search_run(&search, v, incidences, degree, list, &n, &diagonal));
 	fricp_neighbour_search_close(&search);
 	for (size_t i = 1; i < n; i++)
 		assert_true(list[i - 1] < list[i]);
+	assert_in_range(diagonal, 0, n - 1);
+	assert_int_equal(list[diagonal], v);
 	check_places(incidences, stencils, degree, triangle, v, list, n);
 }
 

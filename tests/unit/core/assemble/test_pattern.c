@@ -1,4 +1,4 @@
-#include "core/assemble/pattern.h"
+#include "core/assemble/csr.h"
 
 #include "tests/property/hessians.h"
 #include "tests/unit/core/batches.h"

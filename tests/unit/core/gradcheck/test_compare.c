@@ -449,7 +449,7 @@ size_t __wrap_fricp_triplets_of(const struct fric_contacts *contacts, const doub
 	size_t at = 0;
 	for (size_t i = begin; i < wrong; i++)
 		at += i < contacts->start[FRIC_EDGE_VERTEX] ? 36 : i < contacts->start[FRIC_EDGE_EDGE] ? 81 : 144;
-	if (wrong >= begin && wrong < end) {
+	if (falsify != NOTHING && wrong >= begin && wrong < end) {
 		rows[at + entry] += falsify == A_ROW;
 		cols[at + entry] -= falsify == A_COLUMN;
 		values[at + entry] *= falsify == A_VALUE ? 1.0001 : 1;
