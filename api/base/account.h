@@ -1,7 +1,7 @@
 /**
- * What one request takes from a budget, and whether it is still wanted. While a request is handled its thread has an
- * account, which takes from the budget in steps: small blocks are then counted without touching anything that threads
- * share. What is taken or given back on other threads, or later, is counted in the budget itself.
+ * A request's share of a budget, and its stop flag. While a request is handled its thread has an account, which takes
+ * from the budget in steps, so that small blocks are counted without touching anything shared between threads. Memory
+ * taken or returned on other threads, or later, is counted in the budget directly.
  */
 #ifndef API_ACCOUNT_H
 #define API_ACCOUNT_H
@@ -9,30 +9,31 @@
 #include "api/base/budget.h"
 
 enum {
-	API_ACCOUNT_FIRST = 16 << 10, /* that a request has in any case: a probe or a refusal takes no more */
+	API_ACCOUNT_FIRST = 16 << 10, /* granted to every request: a probe or a refusal takes no more */
 	API_ACCOUNT_STEP = 64 << 10,
 	API_ACCOUNT_MOST_SPARE = 2 * API_ACCOUNT_STEP,
 };
 
 struct api_account {
-	struct api_budget *budget; /* NULL: there is no ceiling */
-	const atomic_bool *stop;   /* raised when the answer is no longer wanted; or NULL */
-	size_t taken_bytes;        /* from the budget, including those that the request held before it had an account */
-	size_t spare_bytes;        /* of those, not in use */
-	bool never_fits;           /* it wanted more than all requests together may have */
+	struct api_budget *budget; /* NULL: unlimited */
+	const atomic_bool *stop;   /* raised when the client no longer waits; or NULL */
+	size_t taken_bytes;        /* taken from the budget, including what the request held before the account was
+	                            * opened */
+	size_t spare_bytes;        /* the unused part of taken_bytes */
+	bool never_fits;           /* the request wanted more than the whole budget */
 };
 
-/* This thread's, or NULL. It is looked up for every block, so it is a single word at a fixed place. */
+/* This thread's account, or NULL. Read for every block, hence a single word at a fixed address. */
 extern _Thread_local struct api_account *api_account_current __attribute__((tls_model("initial-exec")));
 
-/* The account becomes the thread's; its first bytes count from now on. @param held_bytes what the request has taken
- * from the budget already: its body */
+/* Makes the account the thread's; its first bytes count from now on.
+ * @param held_bytes  what the request has already taken from the budget: its body */
 void api_account_open(struct api_account *account, struct api_budget *budget, const atomic_bool *stop,
                       size_t held_bytes);
-/* What is still in use stays taken: it belongs to the answer and is given back when that is freed. */
+/* What is still in use stays counted: it belongs to the response and is returned when that is freed. */
 void api_account_close(struct api_account *account);
 
-/* For the functions below, when the thread's account is not enough. */
+/* Slow path of the functions below, for when the thread's account is exhausted. */
 bool api_account_take_more(struct api_budget *budget, size_t bytes);
 void api_account_settle(struct api_account *account);
 
@@ -42,7 +43,7 @@ static inline struct api_account *api_account_of(const struct api_budget *budget
 	return account && account->budget == budget ? account : NULL;
 }
 
-/* All of it, or nothing and false. budget NULL: there is no ceiling */
+/* Takes all of it, or nothing and returns false. budget NULL: unlimited */
 static inline bool api_account_take(struct api_budget *budget, size_t bytes)
 {
 	struct api_account *account = budget ? api_account_of(budget) : NULL;
@@ -64,16 +65,16 @@ static inline void api_account_give(struct api_budget *budget, size_t bytes)
 		api_account_settle(account);
 }
 
-/* Whether the request that this thread handles is no longer wanted. Anything that takes longer than a few milliseconds
- * has to ask. */
+/* Whether the client no longer waits for this thread's request. Check it in any loop that takes more than a few
+ * milliseconds. */
 static inline bool api_account_is_stopped(void)
 {
 	const struct api_account *account = api_account_current;
 	return account && account->stop && atomic_load_explicit(account->stop, memory_order_relaxed);
 }
 
-/* Large arrays are set to zero, and copied, in pieces. @return false if the request was stopped before the end: the rest
- * of the pages has not been touched then */
+/* Zeroing and copying of large arrays, in pieces.
+ * @return false if the request was stopped before the end: the remaining pages are then untouched */
 bool api_account_zero(void *block, size_t bytes);
 bool api_account_copy(void *to, const void *from, size_t bytes);
 

@@ -4,11 +4,11 @@
 
 enum {
 	ALIGNMENT = 64,
-	SHARED_BYTES = 4096 - ALIGNMENT, /* of a block for small arrays */
+	SHARED_BYTES = 4096 - ALIGNMENT, /* size of a block for small arrays */
 	SMALL = 512,
 };
 
-/* The header takes a whole alignment step, so that what follows it is aligned too. */
+/* The header takes a whole alignment step, so that the data after it is aligned too. */
 struct arena_block {
 	struct arena_block *next;
 	size_t bytes;
@@ -26,7 +26,7 @@ static char *add_block(struct api_arena *arena, size_t bytes)
 
 static void *share(struct api_arena *arena, size_t bytes)
 {
-	/* No two arrays have the same address, not even empty ones. */
+	/* Adding 1 gives empty arrays an address of their own. */
 	const size_t step = (bytes / ALIGNMENT + 1) * ALIGNMENT;
 	if (step > arena->left) {
 		char *block = add_block(arena, SHARED_BYTES);
@@ -45,7 +45,7 @@ void *api_arena_array(struct api_arena *arena, size_t n, size_t size)
 {
 	if (size && n > (SIZE_MAX - 2 * ALIGNMENT) / size)
 		return NULL;
-	/* When emulated, even small ones are separate, so that overruns are seen. */
+	/* With the emulated pool even small arrays are separate, so that sanitizers detect overruns. */
 	return n * size > SMALL || API_POOL_EMULATED ? add_block(arena, n * size) : share(arena, n * size);
 }
 

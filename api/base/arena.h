@@ -1,6 +1,5 @@
 /**
- * Memory of one request: handed out piece by piece, given back in one call. {0} is an empty arena that takes its memory
- * from malloc.
+ * Memory of one request: allocated piece by piece, freed in one call. {0} is an empty arena that allocates with malloc.
  */
 #ifndef API_ARENA_H
 #define API_ARENA_H
@@ -11,19 +10,18 @@
 #include "api/base/pool.h"
 
 struct api_arena {
-	struct api_pool *pool; /* where large arrays come from, or NULL */
+	struct api_pool *pool; /* source of large arrays, or NULL */
 	struct arena_block *blocks;
-	char *at; /* small arrays share a block: where the next one goes, and the room that is left */
+	char *at; /* end of the last small array, and the room left in its block */
 	size_t left;
 };
 
-/* @return [n * size] bytes, 64-byte aligned, uninitialised; NULL when there is not enough memory, or size_t
- * overflows */
+/* @return [n * size] bytes, 64-byte aligned, uninitialised; NULL when out of memory or if n * size overflows */
 void *api_arena_array(struct api_arena *arena, size_t n, size_t size);
-/* Gives back all blocks of which `needed` says no: no pointer into them may be used any more. */
+/* Frees all blocks for which `needed` returns false. No pointer into them may be used afterwards. */
 void api_arena_drop(struct api_arena *arena, bool (*needed)(const void *of, const void *block, size_t n),
                     const void *of);
-/* The arena is then empty and may be used again. */
+/* The arena is empty afterwards and may be used again. */
 void api_arena_free(struct api_arena *arena);
 
 #endif

@@ -1,5 +1,5 @@
 /**
- * A ceiling on what several owners of memory hold together. Safe from any thread.
+ * A limit on the memory that several owners hold together. Safe from any thread.
  */
 #ifndef API_BUDGET_H
 #define API_BUDGET_H
@@ -13,7 +13,7 @@ struct api_budget {
 	atomic_size_t used_bytes;
 };
 
-/* All of it, or nothing and false. budget NULL: there is no ceiling */
+/* Takes all of it, or nothing and returns false. budget NULL: unlimited */
 static inline bool api_budget_take(struct api_budget *budget, size_t bytes)
 {
 	if (!budget)
@@ -27,7 +27,7 @@ static inline bool api_budget_take(struct api_budget *budget, size_t bytes)
 	return true;
 }
 
-/* For what is small, bounded elsewhere and must not fail: it may exceed the ceiling. */
+/* For small amounts that are bounded elsewhere and must not fail: may exceed the limit. */
 static inline void api_budget_take_anyway(struct api_budget *budget, size_t bytes)
 {
 	atomic_fetch_add_explicit(&budget->used_bytes, bytes, memory_order_relaxed);

@@ -1,11 +1,11 @@
 /**
- * What can be wrong with a request: the closed list of codes that problems carry, each with its HTTP status.
- * docs/troubleshooting.md has a section for each, and /errors/CODE shows it.
+ * Error codes: the closed list of codes in problems, each with its HTTP status. docs/troubleshooting.md has a section
+ * for each, which /errors/CODE shows.
  */
 #ifndef API_CODES_H
 #define API_CODES_H
 
-/* X(constant, name, status), ascending by status. The first one of a status stands for the others of it. */
+/* X(constant, name, status), ascending by status. The first one of each status is its default code. */
 #define API_CODES(X) \
 	X(MALFORMED_HTTP, "malformed_http", 400) \
 	X(HTTPS_TO_HTTP, "https_to_http", 400) \
@@ -84,7 +84,7 @@
 
 /* clang-format off */
 enum api_code {
-	API_NO_CODE, /* nothing is wrong */
+	API_NO_CODE, /* no error */
 #define API_CODE_CONSTANT(constant, name, status) API_E_##constant,
 	API_CODES(API_CODE_CONSTANT)
 #undef API_CODE_CONSTANT
@@ -92,11 +92,11 @@ enum api_code {
 };
 /* clang-format on */
 
-/* "unknown_field", and 422 for it. What is no code is an internal_error. */
+/* "unknown_field", and its status 422. An invalid value gives internal_error. */
 const char *api_code_name(enum api_code code);
 int api_code_status(enum api_code code);
 
-/* The code that stands for all those of a status; API_NO_CODE if there is none. */
+/* The default code of a status; API_NO_CODE if there is none. */
 enum api_code api_code_of_status(int status);
 
 /* All names in the order of the codes, NULL-terminated. */

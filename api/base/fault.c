@@ -14,7 +14,7 @@ void api_fault_clear(struct api_fault *fault)
 	fault->deferred = false;
 }
 
-/* Appends to a pointer; false, with nothing appended, if it does not fit. */
+/* Appends to a pointer. Returns false, with nothing appended, if it does not fit. */
 static bool append(char *out, size_t *at, const char *text, size_t bytes)
 {
 	if (*at + bytes >= API_MAX_POINTER)
@@ -35,7 +35,7 @@ static bool append_key(char *out, size_t *at, const char *key)
 	return true;
 }
 
-/* RFC 6901. A key that does not fit is left out: the pointer then names its parent. */
+/* Prints the path as RFC 6901 prescribes. A key that does not fit is left out, so that the pointer names its parent. */
 static bool render_pointer(const struct api_path *path, char *out, size_t *at)
 {
 	char number[24];

@@ -1,5 +1,5 @@
 /**
- * What is wrong with a request: a code, a sentence, and the places in the document that are at fault.
+ * The errors of a request: a code, a sentence, and the places in the document that are at fault.
  */
 #ifndef API_FAULT_H
 #define API_FAULT_H
@@ -11,13 +11,14 @@
 
 enum { API_MAX_POINTER = 1024, API_MAX_DETAIL = 512, API_MAX_ERRORS = 16 };
 
-/* status 0: no fault. errors are the culprits in the order in which they were found; more than there is room for are
- * dropped, as are those of another status than the first. */
+/* status 0: no fault. errors lists the culprits in the order in which they were found. Those for which there is no
+ * room are dropped, as are those whose status differs from the first one's. */
 struct api_fault {
 	enum api_code code;          /* of the first culprit */
 	int status;                  /* of that code */
-	char detail[API_MAX_DETAIL]; /* of the problem as a whole; empty: that of errors[0] */
-	bool deferred;               /* nothing is wrong: the request is only too large for where it was handled */
+	char detail[API_MAX_DETAIL]; /* describes the problem as a whole; empty: use errors[0] */
+	bool deferred;               /* not an error: the request is too large for this service and must be handled by
+	                              * one that does not defer */
 	int n_errors;
 	struct {
 		char pointer[API_MAX_POINTER];
@@ -25,30 +26,29 @@ struct api_fault {
 	} errors[API_MAX_ERRORS];
 };
 
-/* A place in a document: a chain on the caller's stack, rendered as a JSON Pointer only when something is wrong there. */
+/* A place in a document: a chain on the caller's stack, which is rendered as a JSON Pointer only on a fault. */
 struct api_path {
 	const struct api_path *up; /* NULL: the root */
-	const char *key;           /* or, if NULL: */
+	const char *key;           /* NULL: an array index follows */
 	size_t index;
 };
 
-/* No fault. The errors themselves are left as they are: they are large. */
+/* Resets to no fault. Leaves the array of errors as it is, since it is large. */
 void api_fault_clear(struct api_fault *fault);
 
-/* Adds a culprit. The message is as for printf. @return false */
+/* Adds a culprit. Arguments as for printf. @return false */
 __attribute__((format(printf, 4, 5))) bool api_fault_at(struct api_fault *fault, enum api_code code,
                                                         const struct api_path *path, const char *format, ...);
-/* A fault without a place; one that has culprits stays as it is. @return false */
+/* Sets a fault without a place, unless there is a fault with culprits already. @return false */
 __attribute__((format(printf, 3, 4))) bool api_fault_set(struct api_fault *fault, enum api_code code,
                                                          const char *format, ...);
-/* Whether there is no use in looking for more culprits: there is no room for them, or the fault is not one of the
- * request's fields. */
+/* Whether looking for more culprits is useless: there is no room for them, or the fault is not about a field. */
 bool api_fault_is_full(const struct api_fault *fault);
 
-/* The request is no longer wanted. @return false */
+/* The client no longer waits for the request. @return false */
 bool api_fault_stopped(struct api_fault *fault);
 
-/* There is no memory for the request, now. @return false */
+/* No memory for the request at the moment. @return false */
 bool api_fault_no_memory(struct api_fault *fault);
 
 #endif

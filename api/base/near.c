@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Kinds of nearness in ascending order; a slip adds its edits to the last one. */
+/* How two names are alike, nearest first. A slip adds its number of edits to SLIP. */
 enum { SAME, SAME_WORDS, ABBREVIATED, ONE_OF_ITS_WORDS, SLIP, FAR = 99 };
 enum { MOST_WORDS = 16, FOLDED_BYTES = sizeof(((struct api_near *)0)->words) };
 
@@ -24,7 +24,7 @@ static char lower(char c)
 	return (char)(is_upper(c) ? c + ('a' - 'A') : c);
 }
 
-/* vertices, velocities, forces: vertex, velocity, force. @return the length of the singular */
+/* Turns vertices, velocities, forces into vertex, velocity, force. @return the length of the singular */
 static size_t make_singular(char *word, size_t n)
 {
 	if (n > 5 && !memcmp(word + n - 4, "ices", 4)) {
@@ -39,12 +39,13 @@ static size_t make_singular(char *word, size_t n)
 	return n > 3 && word[n - 1] == 's' && word[n - 2] != 's' ? n - 1 : n;
 }
 
-/* The name's words in lower case and in the singular, '_' between them. */
+/* Splits the name into words, in lower case and in the singular, separated by '_'. */
 static void fold(const char *name, char words[FOLDED_BYTES])
 {
 	size_t n = 0, word = 0;
 	words[0] = '\0';
-	if (strnlen(name, API_NEAR_BYTES + 1) > API_NEAR_BYTES) /* "aBcD" grows, by half */
+	if (strnlen(name, API_NEAR_BYTES + 1) > API_NEAR_BYTES) /* folding "aBcD" adds an underscore for every second
+	                                                         * letter */
 		return;
 	for (const char *c = name;; c++) {
 		const bool starts = is_upper(*c) && c > name && is_lower(c[-1]);
@@ -113,7 +114,7 @@ static bool in_another_order(const struct words *a, const struct words *b)
 	return same;
 }
 
-/* mu_static and mu_s, pos and positions; a single word needs three letters. */
+/* True for mu_static and mu_s, pos and positions; a single word needs three letters. */
 static bool is_abbreviation(const struct words *a, const struct words *b)
 {
 	bool all = a->n == b->n && a->n > 0;
@@ -122,7 +123,7 @@ static bool is_abbreviation(const struct words *a, const struct words *b)
 	return all;
 }
 
-/* force and normal_force; epsilon and eps_v. */
+/* True for force and normal_force, epsilon and eps_v. */
 static bool is_one_of_its_words(const struct words *unknown, const struct words *known)
 {
 	const struct word word = unknown->list[0];
@@ -132,7 +133,7 @@ static bool is_one_of_its_words(const struct words *unknown, const struct words 
 	return count(known, word) > 0 || (initials && abbreviates(word, known->list[0], 3));
 }
 
-/* Without what stands between the words. */
+/* Removes the separators between words. */
 static size_t join(const char *folded, char *out)
 {
 	size_t n = 0;
@@ -142,7 +143,7 @@ static size_t join(const char *folded, char *out)
 	return n;
 }
 
-/* Plurals as they are: a slip may be in their ending. */
+/* Keeps plurals: a slip may be in their ending. */
 static void take_letters(const char *name, char letters[API_NEAR_BYTES + 1])
 {
 	size_t n = 0;
@@ -157,7 +158,7 @@ static int least(int a, int b, int c)
 	return a < b ? (a < c ? a : c) : (b < c ? b : c);
 }
 
-/* Letters left out, put in, replaced, or swapped with their neighbour. */
+/* Counts letters left out, inserted, replaced, or swapped with their neighbour. */
 static int count_edits(const char *a, size_t n_a, const char *b, size_t n_b)
 {
 	int rows[3][FOLDED_BYTES];
@@ -175,7 +176,7 @@ static int count_edits(const char *a, size_t n_a, const char *b, size_t n_b)
 	return rows[n_a % 3][n_b];
 }
 
-/* A short name leaves no room for slips: any other one would be near. */
+/* A short name may contain few slips, or it would match any other short name. */
 static int most_edits(size_t bytes)
 {
 	return bytes < 4 ? 0 : bytes < 8 ? 1 : bytes < 12 ? 2 : 3;
@@ -214,7 +215,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* f3 is nearer to f2 than to f1. */
+/* Numbered names: f3 is nearer to f2 than to f1. */
 static int gap_of(const char *unknown, const char *known)
 {
 	while (*unknown && *unknown == *known) {

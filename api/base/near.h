@@ -1,32 +1,32 @@
 /**
- * Which of the known names was probably meant by an unknown one. Case, separators, camel case, plurals and the order of
- * words do not count; abbreviations and slips of the keyboard are forgiven. Of names that differ in a digit, the one
- * with the next digit counts as nearest. Two names that are as near as each other are no help: then there is none.
+ * Suggestions for misspelt names. Case, separators, camel case, plurals and the order of words are ignored;
+ * abbreviations and typing errors are tolerated. Among names that differ in a digit, the one with the nearest digit is
+ * suggested. If two names are equally near, there is no suggestion.
  */
 #ifndef API_NEAR_H
 #define API_NEAR_H
 
 #include <stdbool.h>
 
-enum { API_NEAR_BYTES = 64 }; /* a longer name is near to nothing */
+enum { API_NEAR_BYTES = 64 }; /* longer names match nothing */
 
 struct api_near {
-	char words[2 * API_NEAR_BYTES + 2]; /* of the unknown name */
+	char words[2 * API_NEAR_BYTES + 2]; /* of the unknown name, folded */
 	char letters[API_NEAR_BYTES + 1];
-	int distance; /* of the nearest */
-	int gap;      /* between its digit and that of the unknown name, if they first differ there */
+	int distance; /* of the nearest candidate */
+	int gap;      /* between its digit and that of the unknown name, if these are where they first differ */
 	bool tied;
 	const char *nearest;
 };
 
-/* name: any bytes. Afterwards candidates are offered one by one. */
+/* Begins with an unknown name, which may contain any bytes. Then offer the candidates one by one. */
 void api_near_start(struct api_near *near, const char *name);
-/* @param candidate  borrowed until the answer is used */
+/* @param candidate  borrowed until the result is used */
 void api_near_offer(struct api_near *near, const char *candidate);
-/* The candidate that was meant, or NULL. */
+/* The best candidate, or NULL. */
 const char *api_near_found(const struct api_near *near);
 
-/* How a message goes on: "; did you mean \"mu_s\"?", or otherwise, if it is not known what was meant. @return out */
+/* Ends a message: "; did you mean \"mu_s\"?", or `otherwise` if there is no suggestion. @return out */
 enum { API_NEAR_QUESTION = 2 * API_NEAR_BYTES };
 const char *api_near_ask(const struct api_near *near, const char *otherwise, char out[API_NEAR_QUESTION]);
 

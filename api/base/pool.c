@@ -14,12 +14,12 @@ enum {
 	ALIGNMENT = 64,
 	HUGE_PAGE = 2 << 20,
 	MAX_IDLE_BLOCKS = 256,
-	BESIDE_SMALL = ALIGNMENT + 16, /* what a block of malloc's takes on top of its bytes */
-	BESIDE_PEAK = 32 << 20,        /* kept although they were never in use at the same time: the steps of a request want
-	                         * different sizes */
+	BESIDE_SMALL = ALIGNMENT + 16, /* overhead of a malloc'd block */
+	BESIDE_PEAK = 32 << 20,        /* idle memory kept in excess of the peak, as the steps of a request use different
+	                                * sizes */
 };
 
-/* Kept in the first bytes of an idle block, which is mapped and warm anyway. */
+/* Stored in the first bytes of an idle block, which is mapped and warm anyway. */
 struct idle {
 	struct idle *newer, *older;
 	size_t capacity;
@@ -29,11 +29,11 @@ struct idle {
 struct api_pool {
 	pthread_mutex_t lock;
 	struct fric_memory memory;
-	struct idle ends; /* of a ring: ends.older is the newest, ends.newer the oldest */
+	struct idle ends; /* head of a ring: ends.older is the newest, ends.newer the oldest */
 	size_t n_idle;
 	size_t ceiling_bytes;
 	struct api_budget *budget;
-	size_t peak_bytes; /* the most that was in use at the same time */
+	size_t peak_bytes; /* the largest amount in use at the same time */
 	struct api_pool_counts counts;
 };
 
@@ -49,7 +49,7 @@ static bool is_mapped(const struct api_pool *pool, size_t bytes)
 	return pool && !API_POOL_EMULATED && bytes >= API_POOL_LEAST;
 }
 
-/* Rounds up to a quarter of a power of two: at most a quarter more, which is never touched. 0: no such size. */
+/* Rounds up to a quarter of a power of two: at most a quarter more, whose pages are never touched. 0: too large */
 static size_t capacity_of(size_t bytes)
 {
 	size_t step = API_POOL_LEAST / 4;
@@ -60,7 +60,7 @@ static size_t capacity_of(size_t bytes)
 
 /* ---- memory from the system ---- */
 
-/* Only an aligned address can have huge pages. Mapped without reservation: most of a generous block is never
+/* Only an aligned address can have huge pages. MAP_NORESERVE, since most of a generously sized block is never
  * touched. */
 static void *map_aligned(size_t capacity)
 {
@@ -94,8 +94,8 @@ static void *map(size_t capacity)
 	return ask_for_huge_pages(map_aligned(capacity), capacity);
 }
 
-/* malloc is quick with small blocks, aligned_alloc is not: so a block begins at the first cache line after malloc's
- * address, and the byte before it says how far after. Without a pool, blocks are as free() expects them. */
+/* aligned_alloc is slow for small blocks, malloc is not. A block therefore begins at the first cache line after
+ * malloc's address, and the byte before it stores the distance. Without a pool, blocks are as free() expects them. */
 static bool is_shifted(const struct api_pool *pool)
 {
 	return pool && !API_POOL_EMULATED;
@@ -114,7 +114,7 @@ static void *take_shifted(size_t bytes)
 static void *take_small(const struct api_pool *pool, size_t bytes)
 {
 	void *block;
-	if (API_POOL_EMULATED) /* exactly this size, which aligned_alloc does not promise */
+	if (API_POOL_EMULATED) /* exactly this size, which aligned_alloc does not guarantee */
 		return posix_memalign(&block, ALIGNMENT, bytes ? bytes : 1) == 0 ? block : NULL;
 	if (is_shifted(pool))
 		return take_shifted(bytes);
@@ -127,7 +127,7 @@ static void give_small(const struct api_pool *pool, void *block)
 	free(block && is_shifted(pool) ? (unsigned char *)block - shifted[-1] : block);
 }
 
-/* ---- the ring of idle blocks, under the lock ---- */
+/* ---- the ring of idle blocks, protected by the lock ---- */
 
 static void unlink_idle(struct api_pool *pool, struct idle *block)
 {
@@ -166,7 +166,7 @@ static void evict(struct api_pool *pool, size_t bytes, struct idle **out)
 	}
 }
 
-/* Without the lock: unmapping a gigabyte takes a while. */
+/* Called without the lock, as unmapping a gigabyte takes a while. */
 static size_t unmap_all(struct idle *blocks)
 {
 	size_t bytes = 0;
@@ -179,8 +179,8 @@ static size_t unmap_all(struct idle *blocks)
 	return bytes;
 }
 
-/* Idle blocks of other sizes make room for a fresh one, so that the pool holds little more than was in use at the same
- * time. */
+/* Evicts idle blocks of other sizes to make room for a fresh one, so that the pool keeps little more than was in use
+ * at the same time. */
 static void count_fresh(struct api_pool *pool, struct idle **out)
 {
 	const size_t used = pool->counts.used_bytes;
@@ -206,7 +206,7 @@ static void *take_idle(struct api_pool *pool, size_t capacity, struct idle **out
 	return block;
 }
 
-/* Out of memory: giving up what is idle may be enough. */
+/* When out of memory, gives up all idle blocks and tries again. */
 static void *map_or_evict(struct api_pool *pool, size_t capacity)
 {
 	void *block = map(capacity);
@@ -252,7 +252,7 @@ static void give_mapped(struct api_pool *pool, void *block, size_t capacity)
 	unmap_all(out);
 }
 
-/* ---- the face ---- */
+/* ---- public functions ---- */
 
 static void *memory_take_block(void *pool, size_t bytes)
 {
@@ -294,7 +294,7 @@ size_t api_pool_block_bytes(const struct api_pool *pool, size_t bytes)
 	return capacity ? capacity : SIZE_MAX;
 }
 
-/* What a block counts as in the budget. SIZE_MAX: no such size */
+/* The bytes that a block counts as in the budget. SIZE_MAX: too large */
 static size_t charge(const struct api_pool *pool, size_t bytes)
 {
 	if (!pool || !pool->budget)
@@ -339,10 +339,10 @@ void api_pool_give(struct api_pool *pool, void *block, size_t bytes)
 		api_account_give(pool->budget, charged);
 }
 
-/* A new mapping and the old pages moved into it. The target is aligned, so whole page tables move; they keep the old
- * mapping's advice on huge pages. After a failure the target is left alone: the kernel unmaps it before it finds out
- * what is wrong, and another thread may have mapped something there meanwhile. If none has, only an address range
- * without pages is lost. */
+/* Maps new address space and moves the old pages into it. The target is aligned, so whole page tables move; they
+ * keep the old mapping's advice on huge pages. After a failure the target is left alone: the kernel unmaps it before
+ * it detects the error, and another thread may have mapped something there meanwhile. If none has, only an address
+ * range without pages is lost. */
 static void *move_mapped(struct api_pool *pool, void *block, size_t capacity, size_t new_capacity)
 {
 	void *target = map_or_evict(pool, new_capacity);
@@ -416,7 +416,7 @@ const struct fric_memory *api_pool_memory(struct api_pool *pool)
 	return pool ? &pool->memory : NULL;
 }
 
-/* Newer blocks come after older ones, so the walk ends at the first that is still to be kept. */
+/* Newer blocks come after older ones, so the walk ends at the first one to be kept. */
 size_t api_pool_trim(struct api_pool *pool, long long idle_ms)
 {
 	struct idle *out = NULL;

@@ -11,14 +11,14 @@ enum { LEAST_BLOCK = 16 << 10, MOST_BLOCK = 2 << 20 };
 
 /* Precedes each node. */
 struct header {
-	struct api_trees *trees; /* NULL: malloc's */
-	size_t bytes;            /* of both */
+	struct api_trees *trees; /* NULL: malloc'd */
+	size_t bytes;            /* of header and node */
 };
 _Static_assert(sizeof(struct header) == API_TREES_STEP, "what follows is aligned for any type");
 
 static _Thread_local struct api_trees *current __attribute__((tls_model("initial-exec")));
 
-/* Before jansson makes anything: what one allocator has made, another cannot free. */
+/* Runs before jansson allocates anything: one allocator cannot free what another has allocated. */
 __attribute__((constructor)) static void take_over(void)
 {
 	json_set_alloc_funcs(api_trees_take, api_trees_give);
@@ -46,14 +46,14 @@ static bool is_among_others(size_t bytes)
 	return !API_POOL_EMULATED && bytes <= API_TREES_LONGEST;
 }
 
-/* When emulated: exactly this size. */
+/* With the emulated pool: exactly this size. */
 static size_t round_up(size_t bytes)
 {
 	return API_POOL_EMULATED ? bytes : (bytes + API_TREES_STEP - 1) / API_TREES_STEP * API_TREES_STEP;
 }
 
-/* Blocks grow with the tree, so that there are few of them, never much larger than what is in them. The rest of the
- * last block, less than a node, is lost. */
+/* Blocks grow with the tree: few of them, none much larger than its contents. The rest of the last block, less than
+ * a node, is wasted. */
 static bool add_block(struct api_trees *trees)
 {
 	size_t bytes = trees->arena_bytes / 4;

@@ -1,11 +1,11 @@
 /**
- * Memory of jansson's trees. While a request is handled, nodes lie side by side in blocks that are given back all at
- * once, and larger ones by themselves; both come from the service's pool and count against its budget. Once the request
- * is no longer wanted, its trees get no more memory, which ends jansson's work.
+ * Memory of jansson's trees. While a request is handled, nodes lie side by side in blocks that are freed all at once;
+ * larger nodes are allocated separately. Both come from the service's pool and count against its budget. Once the
+ * client no longer waits for the request, allocations fail, which ends jansson's work.
  *
- * jansson has one allocator for the whole process: these functions, from the start of the program on. A tree that is
- * made while its thread handles no request is in malloc's memory. A tree must be freed on the thread, and within the
- * request, that made it. With AddressSanitizer every node is separate, so that overruns are seen.
+ * jansson has one allocator for the whole process: these functions, from the start of the program. Outside of requests
+ * they use malloc. A tree must be freed on the thread, and within the request, that made it. With AddressSanitizer
+ * every node is separate, so that overruns are detected.
  */
 #ifndef API_TREES_H
 #define API_TREES_H
@@ -14,8 +14,8 @@
 
 enum {
 	API_TREES_STEP = 16,
-	API_TREES_LONGEST = 256,   /* of a node that lies among others, header included */
-	API_TREES_FIRST = 8 << 10, /* enough for a small request and its answer */
+	API_TREES_LONGEST = 256,   /* longest node that shares a block, header included */
+	API_TREES_FIRST = 8 << 10, /* first block: enough for a small request and its answer */
 };
 
 struct api_trees {
@@ -23,17 +23,17 @@ struct api_trees {
 	char *at; /* where the next node goes, and the room that is left */
 	size_t left;
 	size_t arena_bytes;
-	/* Freed nodes by their size in steps, each with a link to the next. */
+	/* Freed nodes, in linked lists by size in steps. */
 	void *free[API_TREES_LONGEST / API_TREES_STEP + 1];
 	_Alignas(API_TREES_STEP) char first[API_TREES_FIRST];
 };
 
-/* From now on this thread's trees lie here, until closed. @param pool outlives it; NULL: malloc */
+/* From now on this thread's trees are allocated here, until closed. @param pool  outlives it; NULL: malloc */
 void api_trees_open(struct api_trees *trees, struct api_pool *pool);
-/* After all of them have been freed. */
+/* Call it after all trees have been freed. */
 void api_trees_close(struct api_trees *trees);
 
-/* What jansson calls in place of malloc and free. */
+/* Replacements for malloc and free in jansson. */
 void *api_trees_take(size_t bytes);
 void api_trees_give(void *node);
 

@@ -1,7 +1,7 @@
 /**
- * A number or an array of numbers, as it was read or as it is to be written; and loops over whole arrays that judge or
- * convert every number without a branch, so that they run as fast as memory delivers the numbers. They tell whether
- * something is wrong; their callers then look for the place.
+ * A number or an array of numbers, as read or to be written, and loops over whole arrays. The loops check or convert
+ * every number without a branch, so that they are limited by memory bandwidth. They only detect that something is
+ * wrong; their callers then look for the place.
  */
 #ifndef API_ARRAY_H
 #define API_ARRAY_H
@@ -15,14 +15,14 @@ enum { API_MAX_RANK = 4 }; /* deeper nests of numbers stay in the tree as JSON a
 
 /* A number (rank 0) or a row-major array. */
 struct api_array {
-	enum api_dtype dtype; /* of a number in a text that was read: always API_F64 */
-	int rank;             /* API_MAX_RANK + 1 stands for all deeper ones that a frame may hold */
+	enum api_dtype dtype; /* of a number read from text: always API_F64 */
+	int rank;             /* API_MAX_RANK + 1 stands for all deeper ones, which only a frame may contain */
 	size_t shape[API_MAX_RANK];
 	size_t n;         /* product of shape; 1 for rank 0 */
-	const void *data; /* [n], 8-byte aligned; borrowed: when read, from the document or the frame, and never
-	                               * NULL; when written, from the caller */
-	bool binary;      /* from a frame's tail: of any dtype, and perhaps not finite */
-	/* Of a text that was read: */
+	const void *data; /* [n], 8-byte aligned; borrowed: when read, from the document or the frame, and never NULL;
+	                   * when written, from the caller */
+	bool binary;      /* from a frame's tail: of any dtype, and possibly not finite */
+	/* Only when read from text: */
 	size_t first_non_integer; /* flat index of the first number written with '.', 'e' or 'E'; n if there is none.
 	                               * Binary: 0 for real dtypes */
 	bool ragged;              /* rows differ in length or depth; data and shape then mean nothing, but n counts all */
@@ -30,23 +30,23 @@ struct api_array {
 	int ragged_depth;                 /* entries of ragged_path */
 };
 
-/* "f64" …, as a frame names it, and the size of one number. */
+/* "f64" …, the name in a frame, and the size of one number. */
 const char *api_dtype_name(enum api_dtype dtype);
 size_t api_dtype_bytes(enum api_dtype dtype);
 
-/* low <= x <= high for all; false if there is a NaN. */
+/* low <= x <= high for all; false if any is NaN. */
 bool api_reals_are_within(const double *x, size_t n, double low, double high);
-/* None is infinite or NaN; faster than asking for a range. */
+/* No number is infinite or NaN. Faster than checking a range. */
 bool api_reals_are_finite(const double *x, size_t n);
 /* 0 <= i < limit for all. @param limit up to INT32_MAX */
 bool api_indices_are_below(const int32_t *i, size_t n, size_t limit);
-/* No row of k numbers holds the same one twice. @param k 1 to 4 */
+/* No row of k numbers contains the same one twice. @param k  1 to 4 */
 bool api_rows_are_distinct(const int32_t *rows, size_t n, size_t k);
 
-/* Numbers of any dtype as doubles. @param out [array->n] */
+/* Converts numbers of any dtype to doubles. @param out  [array->n] */
 void api_array_to_reals(const struct api_array *array, double *out);
-/* Integers (as f64, those written as integers in a text) as indices; out is complete only if all are in [0, limit).
- * @param limit up to INT32_MAX */
+/* Converts integers (for f64, those written as integers in the text) to indices. @param limit  up to INT32_MAX
+ * @return false if any is outside [0, limit); out is then incomplete */
 bool api_array_to_indices(const struct api_array *array, size_t limit, int32_t *out);
 
 #endif

@@ -14,7 +14,7 @@ static size_t smaller(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* Characters are counted by their first bytes; the others of UTF-8 are 10xxxxxx. */
+/* Counts characters by their first bytes; continuation bytes of UTF-8 are 10xxxxxx. */
 static void locate_between(const char *text, size_t begin, size_t end, struct api_text_fault *fault)
 {
 	for (size_t i = begin; i < end; i++) {
@@ -34,7 +34,7 @@ static void locate(const char *text, struct api_text_fault *fault)
 		locate_between(text, i, smaller(i + API_LOOK_BYTES, fault->offset), fault);
 }
 
-/* A text that is no longer wanted counts as blank: the outcome is the same. */
+/* If the request was stopped, the text counts as blank: the outcome is the same. */
 static bool is_blank(const char *text, const char *end)
 {
 	const char *p = text;
@@ -47,7 +47,7 @@ static bool is_blank(const char *text, const char *end)
 	return true;
 }
 
-/* The token that jansson names as the culprit ends at its position; 0 if it names none. */
+/* Length of the token that jansson reports as the culprit, which ends at its position; 0 if it reports none. */
 static size_t token_bytes(const struct api_lift *lift, const json_error_t *error, size_t position)
 {
 	const char *near = strstr(error->text, " near '");
@@ -60,7 +60,7 @@ static size_t token_bytes(const struct api_lift *lift, const json_error_t *error
 	return n - 1;
 }
 
-/* jansson's words, except where they speak of its flags or of our marks. */
+/* Uses jansson's message, unless it is about its own flags or our marks. */
 static void describe(const json_error_t *error, bool at_mark, char *detail, size_t detail_bytes)
 {
 	const char *words = error->text;
@@ -84,7 +84,7 @@ static bool starts_with(const char *text, const char *start)
 	return strncmp(text, start, strlen(start)) == 0;
 }
 
-/* jansson then says nothing, or complains about a string that is correct. */
+/* When out of memory, jansson reports nothing, or complains about a valid string. */
 static bool lacked_memory(const struct api_lift *lift, const json_error_t *error, size_t position)
 {
 	if (error->text[0] == '\0')
@@ -94,7 +94,7 @@ static bool lacked_memory(const struct api_lift *lift, const json_error_t *error
 	return position > 0 && lift->skeleton.data[position - 1] == '"';
 }
 
-/* *fault becomes jansson's, unless an earlier one is there: the lifting pass stopped where the skeleton ends. */
+/* Reports jansson's error, unless the lifting pass has stopped at an earlier one, where the skeleton ends. */
 static void judge(struct api_lift *lift, const json_error_t *error, bool whole)
 {
 	/* jansson counts in int: beyond INT_MAX the place is wrong, but still inside the skeleton. */
@@ -116,12 +116,12 @@ static void judge(struct api_lift *lift, const json_error_t *error, bool whole)
 	describe(error, at_mark, lift->values.text.fault->detail, sizeof lift->values.text.fault->detail);
 }
 
-/* What is left of a skeleton. */
+/* The rest of a skeleton. */
 struct source {
 	const char *p, *end;
 };
 
-/* Fed to jansson a little at a time, so that it stops soon when the request is no longer wanted. */
+/* Feeds jansson in small portions, so that it stops soon when the request was stopped. */
 static size_t feed(void *buffer, size_t most, void *closure)
 {
 	struct source *source = closure;
@@ -137,7 +137,7 @@ static json_t *ask_jansson(const struct api_lift *lift, json_error_t *error)
 	return json_load_callback(feed, &source, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, error);
 }
 
-/* whole: the pass reached the end of the text; else *fault says why it did not. */
+/* whole: the pass reached the end of the text; otherwise *fault has the reason. */
 static json_t *parse(struct api_lift *lift, bool whole)
 {
 	json_error_t error;

@@ -8,18 +8,18 @@
 
 enum {
 	SLACK = 2 * API_NUMBER_BYTES, /* room for a number, its comma and the final NUL */
-	USUAL_REST = 512,             /* of a text, apart from numbers */
+	USUAL_REST = 512,             /* of a usual text without its numbers */
 };
 
-/* The text being written. Writers return false when they cannot go on; failure then holds the reason. */
+/* The text being written. Writers return false when they cannot continue; failure then states the reason. */
 struct writer {
 	const struct api_document *document;
 	struct api_buffer text;
 	size_t max_bytes;
-	enum api_written failure; /* lack of memory, unless it turns out to be something else */
+	enum api_written failure; /* out of memory, unless set otherwise */
 };
 
-/* There is room for SLACK bytes beyond the ceiling: they can be written before they are counted. */
+/* There is room for SLACK bytes beyond the limit, so numbers may be written before they are counted. */
 static bool has_room(const struct writer *w, size_t more)
 {
 	return w->text.bytes <= w->max_bytes && more <= w->max_bytes + SLACK - w->text.bytes;
@@ -63,8 +63,8 @@ static bool put_number(struct writer *w, const struct api_array *array, size_t i
 	return n > 0;
 }
 
-/* The rows below one element of a level; *i goes through the flat array. The bound is only for compilers, which
- * otherwise unroll the recursion too far and complain. */
+/* Writes the rows below one element of a level; *i advances through the flat array. The bound exists for compilers,
+ * which otherwise unroll the recursion too far and complain. */
 static bool put_level(struct writer *w, const struct api_array *array, int level, size_t *i)
 {
 	if (level == array->rank || level == API_MAX_RANK)
@@ -82,7 +82,7 @@ static bool is_printed_whole(const struct api_array *array)
 	return array->rank > 0 && array->n > 0;
 }
 
-/* One by one where there is nothing to gain, or where the ceiling is so close that each number has to be checked. */
+/* Writes numbers one by one if the array is small, or if the limit is so close that each number has to be checked. */
 static bool put_array(struct writer *w, const struct api_array *array)
 {
 	size_t i = 0;
@@ -119,7 +119,7 @@ static int put_for_jansson(const char *bytes, size_t n, void *writer)
 	return put_bytes(writer, bytes, n) ? 0 : -1;
 }
 
-/* Anything that needs escapes, or might, is left to jansson. */
+/* jansson writes any string that needs escapes, or might. */
 static bool put_escaped(struct writer *w, const char *text, size_t n)
 {
 	json_t *string = json_stringn(text, n);
@@ -180,7 +180,8 @@ static bool put_node(struct writer *w, const json_t *node)
 	return false;
 }
 
-/* All at once, as far as can be foreseen: growing means copying, and pages that are not written to take no memory. */
+/* Reserves everything at once as far as it can be estimated: growing means copying, and untouched pages take no
+ * memory. */
 static bool reserve_all(struct writer *w)
 {
 	const struct api_document *d = w->document;

@@ -11,10 +11,10 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "arrays of a frame are
 enum { LENGTH_BYTES = 8, STEP = 64, ALIGNMENT = 8, LEAST_COUNTED = 1000 };
 #define MOST_EXACT 9007199254740992.0 /* 2^53: sizes in a document are doubles */
 
-/* A stretch of the tail. */
+/* A range of the tail. */
 struct stretch {
 	size_t offset, bytes;
-	size_t mark; /* of its array; ascending in the order of the document */
+	size_t mark; /* mark of its array; ascending in document order */
 };
 
 struct reader {
@@ -23,7 +23,8 @@ struct reader {
 	struct api_arena *arena;
 	struct api_document *document;
 	struct stretch *stretches;
-	size_t n_stretches, capacity; /* capacity: of stretches; the arrays have room for that many more than were lifted */
+	size_t n_stretches, capacity; /* capacity: of stretches; the arrays have room for as many references beyond those
+	                               * lifted */
 	size_t n_lifted;
 	struct api_fault *fault;
 };
@@ -31,7 +32,7 @@ struct reader {
 static bool no_memory(struct reader *r)
 {
 	api_fault_no_memory(r->fault);
-	return false; /* false, where the static analyser can see it */
+	return false; /* literal, so that the static analyser sees it */
 }
 
 static bool wrong(struct reader *r, const struct api_path *path, const char *detail)
@@ -88,7 +89,7 @@ static bool is_size(double value)
 	return value >= 0 && value <= MOST_EXACT;
 }
 
-/* Lengths and their product n; SIZE_MAX if that exceeds any tail. */
+/* Reads the lengths and their product n; SIZE_MAX if that exceeds any tail. */
 static bool read_shape(struct reader *r, const json_t *node, const struct api_path *path, struct api_array *array)
 {
 	const struct api_array *shape = api_document_array(r->document, node);
@@ -173,9 +174,9 @@ static bool read_reference(struct reader *r, json_t *node, const struct api_path
 	return true;
 }
 
-/* ---- all of them ---- */
+/* ---- all references ---- */
 
-/* *mark becomes what replaces the node; NULL if the node stays. */
+/* Sets *mark to the node's replacement, or to NULL if the node stays. */
 static bool resolve(struct reader *r, json_t *node, const struct api_path *path, json_t **mark);
 
 static bool resolve_members(struct reader *r, json_t *object, const struct api_path *path)
@@ -227,7 +228,7 @@ static int by_offset(const void *a, const void *b)
 	return s->offset != t->offset ? s->offset < t->offset ? -1 : 1 : s->mark < t->mark ? -1 : s->mark > t->mark;
 }
 
-/* Points the fault at the place of the mark in the tree. @return whether that is below node */
+/* Points the fault at the place of the mark in the tree. @return whether it was found below node */
 static bool fault_at_mark(struct reader *r, const json_t *node, const struct api_path *path, size_t mark)
 {
 	const char *key;
@@ -247,7 +248,7 @@ static bool fault_at_mark(struct reader *r, const json_t *node, const struct api
 	return false;
 }
 
-/* qsort allocates as much again by itself: the same amount is taken here meanwhile, so that it counts. */
+/* qsort allocates a copy of the array itself. The same amount is taken from the budget meanwhile, so that it counts. */
 static bool sort(struct reader *r)
 {
 	const size_t bytes = r->n_stretches * sizeof(*r->stretches);
@@ -280,8 +281,9 @@ static bool check_overlaps(struct reader *r, const struct api_path *root)
 
 /* ---- the container ---- */
 
-/* What was sent as a frame, and is none by its first bytes: text would be a length beyond all. So is what gzip writes,
- * unless it leaves out the time, as many libraries do; no padded document has that length. */
+/* Explains a body sent as a frame whose first bytes are not a length. Text would be a length beyond all limits. So
+ * are gzip's bytes, unless the compressor leaves out the time, as many libraries do; no padded document has that
+ * length. */
 static bool explain_body(const char *body, size_t bytes, struct api_fault *fault)
 {
 	const struct api_path root = {0};

@@ -5,8 +5,8 @@
  *   L bytes   the document, padded with spaces so that 8 + L is a multiple of 64
  *   the rest  the tail: arrays, little-endian, each at a multiple of 8 from its start
  *
- * In the document {"dtype": "f64", "shape": [1000, 3], "offset": 0} stands for an array of the tail. An object is such
- * a reference if it has a member "dtype", or no other members than those three (but at least one).
+ * In the document {"dtype": "f64", "shape": [1000, 3], "offset": 0} refers to an array in the tail. An object is such a
+ * reference if it has a member "dtype", or only members of these three names (at least one).
  */
 #ifndef API_FRAME_H
 #define API_FRAME_H
@@ -16,13 +16,13 @@
 #include "api/codec/document.h"
 
 /**
- * Reads a frame. Every reference is replaced by a mark, as if its array had been lifted from a text; the arrays' data
- * is left where it is in the body, unless the body itself is not 8-byte aligned.
+ * Reads a frame. Every reference is replaced by a mark, as if its array had been lifted from a text. The arrays' data
+ * stays where it is in the body, unless the body is not 8-byte aligned.
  * @param body                [bytes]; borrowed as long as the document lives
- * @param max_document_bytes  ceiling on L: beyond it 413
- * @param arena               of data that had to be moved; must outlive the document
+ * @param max_document_bytes  limit on L: beyond it 413
+ * @param arena               for data that has to be moved; must outlive the document
  * @param document            filled in on success, to be freed with api_document_free
- * @return false with *fault: 400 with a pointer to the reference at fault (empty if it is the container), 413 or 503
+ * @return false with *fault: 400 with a pointer to the reference at fault (empty for the container), 413 or 503
  */
 bool api_frame_read(const char *body, size_t bytes, size_t max_document_bytes, struct api_arena *arena,
                     struct api_document *document, struct api_fault *fault);

@@ -16,7 +16,7 @@ struct writer {
 	struct api_part *parts; /* the first one is reserved for the head */
 	size_t n_parts;
 	size_t tail_bytes;
-	enum api_written failure; /* the reason, when it is not lack of memory */
+	enum api_written failure; /* API_WRITE_NO_MEMORY unless set otherwise */
 };
 
 static size_t round_up(size_t n)
@@ -37,7 +37,7 @@ static bool fits_i32(const int64_t *data, size_t n)
 	return beyond >> 32 == 0;
 }
 
-/* i32 where they fit. */
+/* Converts to i32 if all numbers fit. */
 static bool narrow(struct api_render *render, struct api_array *array)
 {
 	const int64_t *data = array->data;
@@ -53,7 +53,7 @@ static bool narrow(struct api_render *render, struct api_array *array)
 	return true;
 }
 
-/* Puts the array after the others. @return its offset */
+/* Appends the array to the tail. @return its offset */
 static size_t append(struct writer *w, const struct api_array *array)
 {
 	const size_t offset = round_up(w->tail_bytes), bytes = array->n * api_dtype_bytes(array->dtype);
@@ -64,7 +64,7 @@ static size_t append(struct writer *w, const struct api_array *array)
 	return offset;
 }
 
-/* What represents an array of the tail in the document; NULL after a failure. */
+/* Makes the reference to an array of the tail; NULL after a failure. */
 static json_t *reference(struct writer *w, struct api_array array)
 {
 	struct api_render *render = w->render;
@@ -85,8 +85,8 @@ static json_t *reference(struct writer *w, struct api_array array)
 	return object;
 }
 
-/* Replaces the marks of large arrays below an object. The arrays that the marks stood for are then empty, so that no
- * room is reserved for them in the text. */
+/* Replaces the marks of large arrays below an object with references. The arrays are emptied, so that no room is
+ * reserved for them in the text. */
 static void refer(struct writer *w, json_t *object)
 {
 	for (void *i = json_object_iter(object); i; i = json_object_iter_next(object, i)) {
@@ -113,7 +113,7 @@ static bool reserve_parts(struct writer *w)
 	return w->parts;
 }
 
-/* The text with its length before it and padding after it. */
+/* Adds the length before the text and the padding after it. */
 static bool wrap(struct api_pool *pool, const char *text, size_t text_bytes, struct api_frame *frame)
 {
 	const size_t bytes = round_up(LENGTH_BYTES + text_bytes);
@@ -128,7 +128,7 @@ static bool wrap(struct api_pool *pool, const char *text, size_t text_bytes, str
 	return true;
 }
 
-/* All parts but the first are there, and the document: what remains is to put them together. */
+/* Puts the parts together, after all of them but the head are complete. */
 static enum api_written finish(struct writer *w, size_t max_bytes, struct api_frame *frame)
 {
 	struct api_buffer text = {.pool = w->render->arena->pool};

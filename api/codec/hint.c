@@ -54,7 +54,7 @@ bool api_looks_like_frame(const char *body, size_t bytes)
 	return n > 0 && n <= bytes - LENGTH_BYTES && (LENGTH_BYTES + n) % FRAME_STEP == 0 && body[LENGTH_BYTES] == '{';
 }
 
-/* More blanks than those before a text are none of ours. */
+/* Looks past at most MOST_BLANKS leading blanks. */
 bool api_looks_like_json(const char *body, size_t bytes)
 {
 	enum { MOST_BLANKS = 64 };
@@ -67,7 +67,7 @@ bool api_looks_like_json(const char *body, size_t bytes)
 
 /* ---- the place of a fault ---- */
 
-/* A container that is open, and where in it the walk is. */
+/* An open container, and the current position in it. */
 struct level {
 	bool is_object, at_key;
 	const char *key;
@@ -76,7 +76,7 @@ struct level {
 
 struct walk {
 	struct level levels[MOST_DEPTH];
-	int depth; /* may be beyond the levels */
+	int depth; /* may exceed the array of levels */
 };
 
 static struct level *top(struct walk *w)
@@ -117,7 +117,7 @@ static const char *step(struct walk *w, const char *p, const char *end)
 	return p + 1;
 }
 
-/* Appends a token of a pointer. @return false if it does not fit, or cannot be told from the text alone */
+/* Appends a token to a pointer. @return false if it does not fit, or cannot be derived from the text alone */
 static bool add_token(const struct level *level, char *pointer, size_t bytes, size_t *at)
 {
 	char number[24];
@@ -156,14 +156,14 @@ void api_hint_place(const char *text, size_t offset, char *pointer, size_t bytes
 		pointer[0] = '\0';
 }
 
-/* ---- what stands there ---- */
+/* ---- explaining what is there ---- */
 
 static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
 
-/* The place of a fault; '\0' stands for what is beyond the text. */
+/* The place of a fault; '\0' stands for any position outside the text. */
 struct spot {
 	const char *text;
 	size_t bytes, at;
@@ -175,7 +175,7 @@ static char at(const struct spot *s, long places)
 	return (places >= 0 || s->at >= (size_t)-places) && i < s->bytes ? s->text[i] : '\0';
 }
 
-/* What stands before it, blanks aside. */
+/* The character before it, blanks skipped. */
 static char before(const struct spot *s)
 {
 	size_t i = s->at;
@@ -184,7 +184,7 @@ static char before(const struct spot *s)
 	return i > 0 ? s->text[i - 1] : '\0';
 }
 
-/* The word there, sign and all, if it is one of them; 0: no. */
+/* Length of the word there, sign included, if it is one of the list; 0 otherwise. */
 static size_t word_among(const struct spot *s, const char *const words[])
 {
 	const size_t sign = at(s, 0) == '-' || at(s, 0) == '+';
@@ -197,7 +197,7 @@ static size_t word_among(const struct spot *s, const char *const words[])
 	return 0;
 }
 
-/* A number's grammar breaks after its sign. */
+/* A number that is malformed right after its sign. */
 static bool explain_not_finite(struct spot s, struct api_text_fault *fault)
 {
 	static const char *const words[] = {"NaN", "Infinity", "Inf", "NA", NULL};
@@ -226,7 +226,7 @@ static const char *hint_of_word(const struct spot *s)
 	return word_among(s, of_nothing) ? "leave out what has no value" : NULL;
 }
 
-/* Any other word where a value is due: np.float64(0.02), array([...]), cubic. */
+/* Any other word in place of a value: np.float64(0.02), array([...]), cubic. */
 static const char *hint_of_text(const struct spot *s, const char *detail)
 {
 	const bool value_due = !strncmp(detail, "invalid token", strlen("invalid token")) && s->at > 0;
@@ -240,7 +240,7 @@ static const char *hint_of_text(const struct spot *s, const char *detail)
 	           : "text stands in double quotes";
 }
 
-/* Numbers as other languages write them. */
+/* Number formats of other languages. */
 static const char *hint_of_digits(const struct spot *s)
 {
 	const char c = at(s, 0), last = at(s, -1);

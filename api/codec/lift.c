@@ -12,7 +12,7 @@ static bool out_of_memory(struct api_lift *lift)
 	return api_text_fail(&lift->values.text, API_E_OUT_OF_MEMORY, NULL, "out of memory");
 }
 
-/* Everything before p goes to the skeleton as it is. */
+/* Copies everything before p to the skeleton verbatim. */
 static bool copy_until(struct api_lift *lift, const char *p)
 {
 	if (!api_buffer_append(&lift->skeleton, lift->copied, (size_t)(p - lift->copied)))
@@ -76,7 +76,7 @@ static const char *read_number(struct api_lift *lift, const char *p)
 	const char *end = api_lift_number(&lift->values, p, &integer);
 	if (!end)
 		return NULL;
-	/* Otherwise "1.5.3" would become a mark and ".3". */
+	/* Without this, "1.5.3" would become a mark and ".3". */
 	if (!ends_number(end, lift->values.text.end)) {
 		api_text_fail(&lift->values.text, API_E_MALFORMED_JSON, end, "unexpected character after a number");
 		return NULL;
@@ -90,7 +90,7 @@ static const char *read_array(struct api_lift *lift, const char *p)
 	struct api_array array;
 	const char *end;
 	enum api_lifted lifted = API_NOT_LIFTED;
-	/* jansson cannot see how deep a lifted array is: close to its limit on nesting, everything is left to it. */
+	/* jansson does not see the depth of a lifted array, so close to its nesting limit it reads everything. */
 	if (lift->depth + API_MAX_RANK < JSON_PARSER_MAX_DEPTH)
 		lifted = api_lift_array(&lift->values, p, &array, &end);
 	if (lifted == API_LIFTED)
@@ -114,7 +114,7 @@ static const char *skip_string(struct api_lift *lift, const char *begin)
 	           : NULL;
 }
 
-/* A very long word is skipped in pieces; jansson judges it. */
+/* Skips a very long word in pieces; jansson judges it. */
 static const char *skip_word(const char *p, const char *end)
 {
 	end = end - p > API_LOOK_BYTES ? p + API_LOOK_BYTES : end;
@@ -156,7 +156,7 @@ static const char *read_token(struct api_lift *lift, const char *p)
 	return p + 1;
 }
 
-/* A long stretch is copied a piece at a time. */
+/* Copies a long range a piece at a time. */
 static bool catch_up(struct api_lift *lift, const char *p)
 {
 	return api_text_look(&lift->values.text, p) && copy_until(lift, p);
@@ -188,7 +188,7 @@ bool api_lift_text(struct api_lift *lift)
 
 size_t api_lift_text_offset(const struct api_lift *lift, size_t skeleton_offset)
 {
-	size_t below = 0, above = lift->n_arrays; /* how many marks begin at or before the offset: from below to above */
+	size_t below = 0, above = lift->n_arrays; /* number of marks that begin at or before the offset, by bisection */
 	while (below < above) {
 		size_t middle = below + (above - below) / 2;
 		if (lift->marks[middle].skeleton_begin <= skeleton_offset)

@@ -9,7 +9,7 @@
 #include "api/base/buffer.h"
 #include "api/codec/lift_array.h"
 
-/* Where a mark is, and what it stands for. */
+/* The position of a mark, and the text it stands for. */
 struct api_mark {
 	size_t skeleton_begin, skeleton_end;
 	size_t text_begin, text_end;
@@ -18,7 +18,7 @@ struct api_mark {
 
 struct api_lift {
 	struct api_values values; /* text, fault and pool set by the caller */
-	const char *copied;       /* how far the text has been copied to the skeleton */
+	const char *copied;       /* end of what has been copied to the skeleton */
 	struct api_buffer skeleton;
 	struct api_array *arrays; /* data is set at the end of the pass */
 	struct api_mark *marks;   /* [n_arrays] */
@@ -29,7 +29,8 @@ struct api_lift {
 
 /**
  * Runs the pass.
- * @param lift  values.text begin, end and fault set, and perhaps values.pool, all else zero; to be freed with api_lift_free either way
+ * @param lift  values.text begin, end and fault set, optionally values.pool, all else zero; to be freed with
+ *              api_lift_free in any case
  * @return false with *fault filled in except for line and column; the skeleton then ends before the fault
  */
 bool api_lift_text(struct api_lift *lift);

@@ -13,16 +13,16 @@ enum {
 };
 #define UNKNOWN SIZE_MAX
 
-/* An array being lifted. Levels count from 1, the outermost; entry 0 is not used. */
+/* An array being lifted. Levels count from 1, the outermost; entry 0 is unused. */
 struct nest {
 	struct api_array *array;
 	int level;                       /* brackets open */
-	int rank;                        /* the level of numbers, known from the first innermost row; 0 before */
+	int rank;                        /* number of levels, known from the first innermost row on; 0 before */
 	size_t index[API_MAX_RANK + 1];  /* of the current element at each level */
 	size_t length[API_MAX_RANK + 1]; /* of the rows at each level, UNKNOWN until the first one ends */
 };
 
-/* The first capacity fits numbers of the usual length; nothing in the text says how many there are. */
+/* The first capacity is estimated from usual lengths of numbers, as the text does not state their count. */
 static bool grow(struct api_values *values)
 {
 	size_t bytes = (size_t)(values->text.end - values->text.begin);
@@ -39,7 +39,7 @@ static bool grow(struct api_values *values)
 	return true;
 }
 
-/* Whether more characters than the longest number has look like part of one. */
+/* Whether more characters than the longest allowed number look like part of one. */
 static bool is_long(const struct api_values *values, const char *p)
 {
 	const char *begin = p;
@@ -57,8 +57,8 @@ static bool refuse_number(struct api_values *values, const char *p, enum api_num
 	return api_text_fail(&values->text, API_E_MALFORMED_JSON, p, "number beyond the range of a double");
 }
 
-/* Something that is not a number, or a number that ends where it is time to ask. In a function of its own, to keep the
- * usual way short. */
+/* Slow path: not a number, or a number that ends where the stop flag is due. Kept out of line so that the fast path
+ * stays short. */
 static __attribute__((noinline)) bool settle(struct api_values *values, const char *p, enum api_number_status status,
                                              const struct api_number *number)
 {
@@ -90,7 +90,7 @@ static void set_ragged(struct nest *nest, int depth)
 		nest->array->ragged_path[i] = nest->index[i + 1];
 }
 
-/* A number among rows, or a row among numbers; unless the row around it is too long already. */
+/* Records a number among rows, or a row among numbers, unless the row around it is too long already. */
 static void misfit(struct nest *nest)
 {
 	int level = nest->level;
@@ -139,7 +139,7 @@ static const char *read_number(struct api_values *values, struct nest *nest, con
 	return p;
 }
 
-/* More than one blank. If the request was stopped, returns the end of the text: the fault is set already, and stays. */
+/* Skips more than one blank. If the request was stopped, returns the end of the text with the fault set. */
 static __attribute__((noinline)) const char *skip_run(struct api_values *values, const char *p, const char *end)
 {
 	for (;;) {
@@ -151,7 +151,7 @@ static __attribute__((noinline)) const char *skip_run(struct api_values *values,
 	}
 }
 
-/* Usually there are none, or one. */
+/* Usually there is no blank, or one. */
 static inline const char *skip_blanks(struct api_values *values, const char *p, const char *end)
 {
 	if (p == end || !api_is_blank(*p))
@@ -173,7 +173,7 @@ static const char *close_rows(struct api_values *values, struct nest *nest, cons
 	}
 }
 
-/* Opens rows up to a number, or through an empty row; what stands at *p then decides. */
+/* Opens rows up to a number, or through an empty row; the caller looks at *p. */
 static bool open_rows(struct api_values *values, struct nest *nest, const char **p, const char *end)
 {
 	while (*p < end && **p == '[') {
@@ -191,7 +191,7 @@ static enum api_lifted refuse(struct api_values *values, const char *p, const ch
 	       API_FAULTY;
 }
 
-/* p is where a value is expected. */
+/* p is at the beginning of a value. */
 static enum api_lifted judge_other(struct api_values *values, const char *p)
 {
 	if (p < values->text.end && *p && strchr("\"{tfn", *p))
@@ -246,7 +246,7 @@ enum api_lifted api_lift_array(struct api_values *values, const char *begin, str
 		nest.length[i] = UNKNOWN;
 	*array = (struct api_array){.dtype = API_F64, .first_non_integer = UNKNOWN};
 	*end = begin;
-	/* An empty array needs an address, too. */
+	/* An empty array needs an address as well. */
 	if (!values->data && !grow(values))
 		return API_FAULTY;
 	values->n = (n_before + DOUBLES_PER_LINE - 1) / DOUBLES_PER_LINE * DOUBLES_PER_LINE;

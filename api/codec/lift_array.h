@@ -1,5 +1,5 @@
 /**
- * Numbers and regular arrays of numbers out of a text, one after the other into one block of doubles.
+ * Lifting numbers and regular arrays of numbers out of a text, one after the other into one block of doubles.
  */
 #ifndef API_LIFT_ARRAY_H
 #define API_LIFT_ARRAY_H
@@ -11,7 +11,7 @@ struct api_pool;
 
 struct api_values {
 	struct api_text text;
-	struct api_pool *pool; /* where data comes from, or NULL */
+	struct api_pool *pool; /* source of data, or NULL */
 	double *data;          /* 64-byte aligned */
 	size_t n, capacity;
 	int most_rank; /* deeper arrays are not lifted; 0: API_MAX_RANK */
@@ -19,12 +19,12 @@ struct api_values {
 
 enum api_lifted {
 	API_LIFTED,
-	API_NOT_LIFTED, /* holds other things than numbers, or is too deep: to be read element by element */
+	API_NOT_LIFTED, /* contains something other than numbers, or is too deep: read it element by element */
 	API_FAULTY,     /* *fault is filled in */
 };
 
 /**
- * Lifts one array: its numbers are appended. Nothing is appended unless API_LIFTED.
+ * Lifts one array by appending its numbers. Appends nothing unless it returns API_LIFTED.
  * @param begin  its '['
  * @param array  all but data
  * @param end    one past its ']'

@@ -36,7 +36,7 @@ bool api_media_is(const char *content_type, const char *type)
 	return span_is(trim(content_type, content_type + strcspn(content_type, ";")), type, strlen(type));
 }
 
-/* 3: the type itself, 2: type/asterisk, 1: any, 0: no match */
+/* 3: the type itself, 2: "type/" and an asterisk, 1: any type, 0: no match */
 static int specificity(struct span range, const char *type)
 {
 	const size_t slash = (size_t)(strchr(type, '/') - type) + 1;
@@ -53,7 +53,7 @@ static double clamp(double q)
 	return q >= 0 ? q < 1 ? q : 1 : 0;
 }
 
-/* The q parameter in the parameters of one range; 1 if there is none. */
+/* The q parameter of one range; 1 if there is none. */
 static double quality(const char *begin, const char *end)
 {
 	while (begin < end) {

@@ -1,6 +1,6 @@
 /**
- * Arrays as JSON text, nested to their shapes; large ones by several threads, with the same bytes for any number of
- * threads.
+ * Printing arrays as JSON text, nested to their shapes. Large ones are printed by several threads; the bytes do not
+ * depend on the number of threads.
  */
 #ifndef API_PRINT_ARRAY_H
 #define API_PRINT_ARRAY_H
@@ -9,19 +9,19 @@
 
 struct api_pool;
 
-/* An upper bound on the length of the text, plus room for what is temporarily written after its end: 25 bytes a double.
- * array: rank and n > 0 */
+/* An upper bound on the length of the text, including what is temporarily written after its end: 25 bytes per
+ * double. array: rank and n > 0 */
 size_t api_print_array_bound(const struct api_array *array);
 
-/* Whether all its numbers are finite; also false if the request is no longer wanted. */
+/* Whether all numbers are finite. Also false if the request was stopped. */
 bool api_array_is_finite(const struct api_array *array, int n_threads);
 
 /**
  * @param array      rank and n > 0
  * @param n_threads  at most; more than one only on the thread that owns the team (ARCHITECTURE.md)
- * @param pool       of what they need, a few hundred KiB each; or NULL
+ * @param pool       source of scratch memory, a few hundred KiB per thread; or NULL
  * @param text       [api_print_array_bound(array)]
- * @return bytes written; 0 when out of memory, if a number is not finite, or if the request is no longer wanted
+ * @return bytes written; 0 when out of memory, if a number is not finite, or if the request was stopped
  */
 size_t api_print_array(const struct api_array *array, int n_threads, struct api_pool *pool, char *text);
 

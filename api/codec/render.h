@@ -1,5 +1,5 @@
 /**
- * An answer under construction: a tree with marks, and the arrays that they stand for.
+ * An answer under construction: a tree with marks, and the arrays that the marks stand for.
  */
 #ifndef API_RENDER_H
 #define API_RENDER_H
@@ -7,7 +7,7 @@
 #include "api/base/arena.h"
 #include "api/codec/document.h"
 
-/* Something that arrays of the answer are part of, and how it is given back. */
+/* An owner of memory that the answer's arrays lie in, and the function that releases it. */
 struct api_lent {
 	void *what; /* or NULL */
 	void (*give_back)(void *what);
@@ -19,8 +19,8 @@ enum { API_MOST_LENT = 2 };
 struct api_render {
 	struct api_document document;
 	size_t capacity;
-	struct api_arena *arena;             /* of scalars; data that does not outlive the answer has to be in it */
-	struct api_lent lent[API_MOST_LENT]; /* or in these */
+	struct api_arena *arena;             /* of scalars; data that does not outlive the answer must lie in it */
+	struct api_lent lent[API_MOST_LENT]; /* or belong to one of these */
 	bool failed;
 };
 
@@ -31,17 +31,16 @@ void api_render_integer(struct api_render *render, json_t *object, const char *n
 json_t *api_render_array(struct api_render *render, enum api_dtype dtype, const void *data, size_t n, size_t inner,
                          size_t innermost);
 /**
- * Adds value (whose reference is taken over; NULL marks a failure) to an object, or to a list.
- * @return value, so that members can be added to it; NULL after a failure, when it has been freed. Adding to NULL
- * fails, too.
+ * Adds value to an object or a list. Takes over the reference; NULL marks a failure.
+ * @return value, so that members can be added to it; NULL after a failure, with value freed. Adding to NULL fails, too.
  */
 json_t *api_render_add(struct api_render *render, json_t *object, const char *name, json_t *value);
 json_t *api_render_append(struct api_render *render, json_t *list, json_t *value);
-/* Lends it to the answer, which gives it back at its end. */
+/* Transfers `what` to the answer, which releases it at its end. */
 void api_render_lend(struct api_render *render, void *what, void (*give_back)(void *what));
-/* Gives back what was lent, if anything. @param lent  [API_MOST_LENT] */
+/* Releases everything that was lent. @param lent  [API_MOST_LENT] */
 void api_lent_return(struct api_lent *lent);
-/* Frees a tree that will not be printed, and gives back what was lent; harmless on one that was never started. */
+/* Frees a tree that will not be printed, and releases what was lent. Harmless if nothing was started. */
 void api_render_abandon(struct api_render *render);
 
 #endif

@@ -1,5 +1,5 @@
 /**
- * A JSON text being read: its characters, and why it may be refused.
+ * A JSON text being read, and the reason for refusing it.
  */
 #ifndef API_TEXT_H
 #define API_TEXT_H
@@ -10,40 +10,42 @@
 #include "api/base/fault.h"
 
 enum {
-	API_MAX_VALUES = 2000000,  /* values and keys of a text, a lifted array or number being one: more is 413 */
-	API_MAX_TOKEN = 1 << 20,   /* bytes of a string, a key or a number as it is written, without quotes: more is 413 */
-	API_LOOK_BYTES = 64 << 10, /* between two looks at whether the request is still wanted */
+	API_MAX_VALUES = 2000000,  /* values and keys of a text, where a lifted array or number counts as one: more is
+	                            * 413 */
+	API_MAX_TOKEN = 1 << 20,   /* bytes of a string, a key or a number as written, without quotes: more is 413 */
+	API_LOOK_BYTES = 64 << 10, /* between two checks of the stop flag */
 };
 
-/* Why a text was refused. */
+/* The reason for refusing a text. */
 struct api_text_fault {
 	enum api_code code;
 	int status;          /* 400 malformed, 413 over API_MAX_VALUES or API_MAX_TOKEN, 503 out of memory or stopped */
-	size_t offset;       /* byte offset of the fault in the text; where the text ends too soon, its length. 503: 0 */
-	size_t line, column; /* the same, from 1, the column in characters */
+	size_t offset;       /* byte offset of the fault; where the text ends too soon, its length. 503: 0 */
+	size_t line, column; /* the same as line and column, from 1; the column counts characters */
 	char detail[256];    /* a clause in plain words, without the position */
-	char pointer[256];   /* JSON Pointer to the value at fault, where that is clear from the text; or empty */
+	char pointer[256];   /* JSON Pointer to the value at fault if the text determines it; or empty */
 };
 
-/* A text that could not be read, as a fault. @return false */
+/* Converts a refused text to a fault. @return false */
 bool api_fault_text(struct api_fault *fault, const struct api_text_fault *text);
 
 struct api_text {
 	const char *begin, *end;      /* borrowed */
-	const char *look;             /* from here on it is time to ask again whether the request is still wanted */
-	const char *reach;            /* never read beyond this without asking; no token that begins before look is that
+	const char *look;             /* where the next check of the stop flag is due */
+	const char *reach;            /* never read beyond this without a check; no token that begins before look is that
 	                               * long */
-	struct api_text_fault *fault; /* all but line and column, which are found at the end */
+	struct api_text_fault *fault; /* all but line and column, which are determined at the end */
 };
 
-/* Fills in *fault; at may be NULL if there is no place. A 503 stays. Returns false. */
+/* Fills in *fault; at may be NULL if there is no place. Keeps a 503. Returns false. */
 bool api_text_fail(struct api_text *text, enum api_code code, const char *at, const char *detail);
-/* Refuses a text for a ceiling, the format's only argument. Returns false. */
+/* Refuses a text because of a limit, the format's only argument. Returns false. */
 bool api_text_refuse(struct api_text *text, enum api_code code, const char *at, const char *format, int limit);
-/* Asks, at p, and moves look and reach on. @return false with *fault filled in if the request is no longer wanted */
+/* Checks the stop flag at p, and moves look and reach on. @return false with *fault filled in if the request was
+ * stopped */
 bool api_text_look(struct api_text *text, const char *p);
 
-/* Only JSON's four blanks. */
+/* JSON has only these four blanks. */
 static inline bool api_is_blank(char c)
 {
 	return c == ' ' || c == '\n' || c == '\r' || c == '\t';
@@ -56,13 +58,13 @@ static inline const char *api_skip_blanks(const char *p, const char *end)
 	return p;
 }
 
-/* Of ASCII, in any locale. */
+/* ASCII only, in any locale. */
 static inline bool api_is_letter(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* '-' and the digits, without a branch between them: signs are unpredictable. */
+/* '-' and the digits, without a branch between them, since signs are unpredictable. */
 static inline bool api_starts_number(char c)
 {
 	const unsigned place = (unsigned)(unsigned char)c - '-';
