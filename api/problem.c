@@ -7,7 +7,7 @@
 
 #include "api/base/pool.h"
 
-/* The problem that there is always memory for. */
+/* A static problem, which needs no memory. */
 static char no_memory[] =
 	"{\"type\":\"/errors/out_of_memory\",\"code\":\"out_of_memory\",\"title\":\"Service Unavailable\",\"status\":503,"
 	"\"detail\":\"not enough memory for this request now\",\"errors\":[]}";
@@ -70,7 +70,7 @@ const char *api_status_title(int status)
 	return "Error";
 }
 
-/* What the core finds wrong with a contact: its reasons are codes here. */
+/* The codes for faults that the core finds in a contact. */
 /* clang-format off */
 static const struct {
 	enum api_code code;
@@ -93,7 +93,7 @@ static const struct {
 };
 /* clang-format on */
 
-/* @param words  what is wrong with the contact */
+/* @param words  description of the fault */
 static bool fault_contact(struct api_fault *fault, const struct fric_error *error, const char *words)
 {
 	const struct api_path root = {0}, collisions = {&root, "collisions", 0};
@@ -135,7 +135,7 @@ void api_response_add_header(struct api_response *response, const char *name, co
 	response->headers[response->n_headers++].name = name;
 }
 
-/* Not all of it is cleared: the headers' values are two kilobytes. */
+/* Clears fields one by one, as the headers' values are two kilobytes. */
 void api_response_clear(struct api_response *response)
 {
 	response->status = 0;
@@ -165,7 +165,7 @@ void api_response_free(struct api_response *response)
 	response->pool = NULL;
 }
 
-/* The functions below return false or NULL when out of memory: half a problem is worse than none. */
+/* The functions below return false or NULL when out of memory, since half a problem is worse than none. */
 static bool add_errors(const struct api_fault *fault, json_t *root)
 {
 	json_t *list = json_array();
@@ -178,11 +178,11 @@ static bool add_errors(const struct api_fault *fault, json_t *root)
 	return true;
 }
 
-/* json_dumps (2.14) does not notice when there is no memory for a key, and prints the rest. */
+/* json_dumps (2.14) silently leaves out a key when out of memory. */
 static char *print_tree(const json_t *root)
 {
 	const size_t bytes = json_dumpb(root, NULL, 0, JSON_COMPACT);
-	char *text = bytes ? malloc(bytes + 1) : NULL; /* short: not worth the pool */
+	char *text = bytes ? malloc(bytes + 1) : NULL; /* too short for the pool */
 	if (text && json_dumpb(root, text, bytes, JSON_COMPACT) != bytes) {
 		free(text);
 		return NULL;

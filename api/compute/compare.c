@@ -46,7 +46,7 @@ static bool render_worst(struct api_job *job, const struct fric_comparison *c)
 
 /* ---- derivatives ---- */
 
-/* How far its derivatives are off, in units of what is allowed: 1 is the most that agrees. */
+/* How far a field's derivatives are off, as a multiple of the tolerance: 1 is the largest that agrees. */
 static double difference_of(const struct api_field_comparison *field)
 {
 	const struct fric_derivative_agreement *a = &field->numbers;
@@ -83,7 +83,7 @@ static bool compare_fields(struct api_job *job, struct api_comparison *out)
 
 static void render_difference(struct api_render *r, json_t *object, const char *name, double difference)
 {
-	if (difference >= 0) /* compared */
+	if (difference >= 0) /* negative: not compared */
 		api_render_number(r, object, name, difference);
 }
 
@@ -128,7 +128,7 @@ static bool read_query(struct api_job *job)
 	return api_job_query(job, &api_check_query, check_query);
 }
 
-/* ---- all of it ---- */
+/* ---- the whole comparison ---- */
 
 static bool compare_contacts(struct api_job *job, const struct api_document *document, const struct fric_batch *batch)
 {
@@ -172,7 +172,7 @@ static bool decode_whole(struct api_job *job)
 	return read_query(job) && api_job_decode_whole(job);
 }
 
-/* The set's document, for notes on it: contacts do not know where they come from. */
+/* Reads the set's document for the notes, as contacts do not record where their values came from. */
 static bool compare_set(struct api_job *job)
 {
 	return api_job_open_set(job) && compare_contacts(job, &job->set_document, &job->lagged.batch);

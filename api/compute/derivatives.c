@@ -5,9 +5,9 @@
 #include "api/base/account.h"
 #include "api/problem.h"
 
-/* ---- what is differentiated ---- */
+/* ---- variables ---- */
 
-/* Those of the set first: the question's replace them. */
+/* Lists the set's variables first; those of the question replace them. */
 static bool list_variables(struct api_job *job, struct api_variables *variables)
 {
 	const struct fric_batch *batch = &job->lagged.batch;
@@ -39,7 +39,7 @@ bool api_derivation_begin(struct api_job *job, struct api_derivation *derivation
 	       (derivation->variables.list || list_variables(job, &derivation->variables));
 }
 
-/* ---- from variables to the core's fields and back ---- */
+/* ---- conversion between variables and the core's fields ---- */
 
 static double *zeros(struct api_job *job, size_t n)
 {
@@ -55,7 +55,7 @@ static bool is_field(const struct api_variable *v, enum fric_field field)
 	return v->type < 0 && v->rule->by[0] == 1 + (int)field;
 }
 
-/* Directions do not depend on lagged velocities where there are none to choose. */
+/* Without matchsticks the lagged velocities have no effect, and the core has no field for them. */
 static bool is_known(const struct api_derivation *d, const struct api_variable *v)
 {
 	return !v->is_empty && (!is_field(v, FRIC_BY_LAGGED_VELOCITIES) || d->core.slip_velocities);
@@ -66,14 +66,15 @@ static bool is_of_dofs(const struct api_variable *v)
 	return is_field(v, FRIC_BY_VELOCITIES) || is_field(v, FRIC_BY_LAGGED_VELOCITIES);
 }
 
-/* Where the core looks for number `which` of the fields that a variable is to it. */
+/* The core's pointer for a variable's field; which: 0, or 1 for the second field of a variable that has two. */
 static double **place_of(struct fric_differential *differential, const struct api_variable *v, int which)
 {
 	const int by = v->rule->by[which] - 1;
 	return v->type < 0 ? &differential->fields[by] : &differential->rows[v->type][by];
 }
 
-/* Velocities of vertices and of bodies are one field to the core. @return NULL with a fault */
+/* Copies to a vector over all DOFs: velocities of vertices and of bodies are one field of the core.
+ * @return NULL with a fault */
 static double *of_dofs(struct api_job *job, const struct api_variable *v, struct fric_differential *differential)
 {
 	double **place = place_of(differential, v, 0);
@@ -82,7 +83,7 @@ static double *of_dofs(struct api_job *job, const struct api_variable *v, struct
 	return *place ? *place + v->first_dof : NULL;
 }
 
-/* Tangents are only read. */
+/* The core only reads tangents, so the cast is safe. */
 static double *borrowed(const double *values)
 {
 	return (double *)(uintptr_t)values;
@@ -110,7 +111,7 @@ static bool take_tangents(struct api_job *job, const struct api_derivation *d, c
 	return true;
 }
 
-/* Room for the cotangents of a variable; those of a field that the core does not know stay zeros. */
+/* Provides room for the cotangents of a variable. Those without a field of the core stay zero. */
 static bool add_cotangent(struct api_job *job, const struct api_derivation *d, const struct api_variable *v,
                           const double **values, struct fric_differential *out)
 {
@@ -134,7 +135,7 @@ static bool make_room(struct api_job *job, const struct api_derivation *d, struc
 	return true;
 }
 
-/* One number that is both coefficients: its derivative is the sum of theirs. */
+/* One number sets both coefficients: its derivative is the sum of both. */
 static void add_up(const struct api_derivation *d, const struct api_variations *by,
                    struct fric_differential *cotangents)
 {
@@ -151,10 +152,11 @@ static void add_up(const struct api_derivation *d, const struct api_variations *
 
 static double mean(double a, double b)
 {
-	return a == b ? a : a / 2 + b / 2; /* whose sum may not fit */
+	return a == b ? a : a / 2 + b / 2; /* halves first, as the sum may overflow */
 }
 
-/* Tables of pairs are symmetric, and so are derivatives by them: to the core both halves of one count together. */
+/* Tables of pairs are symmetric, and so must be their derivatives: the core lets both halves of the table share the
+ * sum. */
 static void make_symmetric(const struct api_variations *by)
 {
 	for (size_t i = 0; i < by->n; i++) {
@@ -186,7 +188,7 @@ static bool is_at_contact(const struct api_job *job, enum fric_code code)
 	return code == FRIC_E_NOT_FINITE && job->error.contact >= 0;
 }
 
-/* @return false with a fault where something does not fit */
+/* @return false with a fault if a number overflows */
 static bool finish_cotangents(struct api_job *job, const struct api_derivation *d, enum fric_code code,
                               struct api_variations *by, struct fric_differential *cotangents)
 {
@@ -205,15 +207,15 @@ static bool make_sums(struct api_job *job, struct api_sums *sums)
 	return sums->gradient;
 }
 
-/* A product with the first derivatives. */
+/* A product with the first derivatives of the results. */
 struct product {
 	struct api_job *job;
 	const struct api_derivation *derivation;
 	struct api_sums *answers;
-	const struct api_sums *cotangents; /* vjp: of the answers */
-	struct api_sums *tangents;         /* jvp: of the answers */
+	const struct api_sums *cotangents; /* vjp: of the results */
+	struct api_sums *tangents;         /* jvp: of the results */
 	bool (*take)(struct api_job *job, const struct api_derivation *d, struct api_variations *variations,
-	             struct fric_differential *out); /* the core's fields of variables */
+	             struct fric_differential *out); /* converts variables to the core's fields */
 };
 
 static bool read_tangents(struct api_job *job, const struct api_derivation *d, struct api_variations *along,
@@ -233,8 +235,9 @@ static enum fric_code multiply(const struct product *p, const struct fric_differ
 	                p->answers->gradient, fields, &p->job->error);
 }
 
-/* What overflows at a contact: the answers themselves, the derivatives with respect to one variable, which is named, or
- * only several together. @return false with a fault */
+/* Finds out what overflows at a contact: the results themselves, the derivatives with respect to one variable, which
+ * the fault then names, or only several variables together.
+ * @return false with a fault */
 static bool fault_product(const struct product *p, const struct api_variations *of)
 {
 	const struct fric_error *alone = &p->job->error, together = *alone;
@@ -349,7 +352,7 @@ static const double *join_cotangents(struct api_job *job, const struct api_deriv
 	return ok ? joined : NULL;
 }
 
-/* Refused before anything is computed. */
+/* Checks the size before anything is computed. */
 static bool check_size(struct api_job *job, const struct api_variations *by)
 {
 	const struct api_path root = {0}, wrt = {&root, "wrt", 0};
@@ -391,7 +394,7 @@ static bool answer(struct api_job *job)
 	return true;
 }
 
-/* ---- requests ---- */
+/* ---- steps ---- */
 
 static bool decode_whole(struct api_job *job)
 {
@@ -401,7 +404,7 @@ static bool decode_whole(struct api_job *job)
 	       api_check_derivative(&check, asked->kind, &job->lagged, &job->question, &asked->derivative);
 }
 
-/* The set's fields are there before those of the question, which replace them. */
+/* Lists the set's fields before those of the question, which replace them. */
 static bool decode_of_set(struct api_job *job)
 {
 	struct api_asked *asked = job->more;
@@ -415,7 +418,7 @@ static bool decode_of_set(struct api_job *job)
 	return api_check_set_derivative(&check, asked->kind, &job->facts, batch, &job->question, &asked->derivative);
 }
 
-/* A derivative may have as many numbers as the fields. */
+/* A derivative may have as many numbers as all fields together. */
 static void weigh(const struct api_job *job, struct api_work *work)
 {
 	enum { NUMBERS_OF_CONTACT = 16 };

@@ -1,6 +1,6 @@
 /**
- * Derivatives of potential and gradient with respect to what they are computed from: the steps of jvp and vjp, and the
- * calls that these, and other routes, are made of.
+ * Derivatives of potential and gradient with respect to the fields that they are computed from: the steps of jvp and
+ * vjp, and the functions that these and other routes are built from.
  */
 #ifndef API_DERIVATIVES_H
 #define API_DERIVATIVES_H
@@ -8,38 +8,38 @@
 #include "api/compute/job.h"
 #include "api/validate/derivative.h"
 
-/* What a request is about until it is answered: job->more of the steps below. */
+/* The state of a jvp or vjp request: job->more of the steps below. */
 struct api_asked {
 	enum api_request_kind kind;
 	struct api_derivative derivative;
 };
 extern const struct api_steps api_derive_whole, api_derive_set;
 
-/* What is differentiated, and what by. */
+/* The results to differentiate, and the variables. */
 struct api_derivation {
 	struct fric_derivation core;
-	struct api_variables variables; /* all that there are, in the order of the contract */
+	struct api_variables variables; /* all variables, in the order of the contract */
 };
 
-/* What the core is told of it: all but the variables. */
+/* Fills in the core's description of a derivation: everything but the variables. */
 bool api_derivation_of(struct api_job *job, struct fric_derivation *core);
 
 /* Potential and gradient, or tangents or cotangents of both. */
 struct api_sums {
 	double potential;
-	double *gradient; /* [n_dofs]; NULL: zeros, of cotangents alone */
+	double *gradient; /* [n_dofs]; NULL: zeros, for cotangents only */
 };
 
 /**
- * Of a job whose contacts are prepared (job->lagged, job->contacts, job->asked: api_job_prepare_whole, or
- * api_job_prepare_question after api_job_open_set). Borrows from the job.
- * @param derivation  its variables are listed unless its list is there already
- * @return false with job->fault, as all calls here
+ * Begins the derivation of a job whose contacts are prepared (job->lagged, job->contacts, job->asked:
+ * api_job_prepare_whole, or api_job_prepare_question after api_job_open_set). Borrows from the job.
+ * @param derivation  its variables are listed unless its list exists already
+ * @return false with job->fault, as all functions here
  */
 bool api_derivation_begin(struct api_job *job, struct api_derivation *derivation);
 
 /**
- * Derivatives along tangents. No variable may be there twice.
+ * Derivatives along tangents. No variable may appear twice.
  * @param answers, tangents  gradients set to [n_dofs] in the arena
  */
 bool api_derive_jvp(struct api_job *job, const struct api_derivation *derivation, const struct api_variations *along,
@@ -49,18 +49,19 @@ bool api_derive_jvp(struct api_job *job, const struct api_derivation *derivation
  * Derivatives of <cotangents, answers>.
  * @param by       its values are set to [n] in the arena
  * @param answers  its gradient is set to [n_dofs] in the arena
- * A sum that does not fit a double is a fault at "/wrt/k", k the number of the variable.
+ * A sum that overflows is a fault at "/wrt/k", where k is the number of the variable.
  */
 bool api_derive_vjp(struct api_job *job, const struct api_derivation *derivation, const struct api_sums *cotangents,
                     struct api_variations *by, struct api_sums *answers);
 
-/* The derivative along tangents of the potential's derivatives: a product with its second derivatives. */
+/* The derivative of the potential's derivatives along tangents: a product with the second derivatives. */
 bool api_derive_second(struct api_job *job, const struct api_derivation *derivation, const struct api_variations *along,
                        struct api_variations *by);
 
-/* Whether anything depends on it: it has numbers, and contacts that are computed from them. */
+/* Whether any result depends on the variable: it has numbers, and contacts that use them. */
 bool api_is_derivable(const struct api_derivation *derivation, const struct api_variable *variable);
-/* Its derivatives along some direction, against differences (fric_compare_derivative). */
+/* Compares the derivatives with respect to a variable, along some direction, with differences
+ * (fric_compare_derivative). */
 bool api_derive_compare(struct api_job *job, const struct api_derivation *derivation,
                         const struct api_variable *variable, struct fric_derivative_agreement *agreement);
 

@@ -17,7 +17,7 @@ bool api_evaluate_line(struct api_job *job)
 	return true;
 }
 
-/* Refused before anything is computed. */
+/* Checks the size before anything is computed. */
 static bool check_products_size(struct api_job *job, size_t bytes)
 {
 	const struct api_path root = {0}, vectors = {&root, "vectors", 0};

@@ -64,8 +64,8 @@ static bool evaluate_collisions(struct api_job *job)
 	return true;
 }
 
-/* What can be asked for, by enum api_evaluate_output: how it is computed, and what of that depends on contacts alone. Sums come
- * in one pass, before all others. */
+/* The outputs by enum api_evaluate_output: how each is computed, and the variant for what depends on contacts alone.
+ * Sums come first, in one pass. */
 static const struct {
 	bool (*compute)(struct api_job *job);
 	unsigned contact_ns;

@@ -88,7 +88,7 @@ bool api_function_describe(int i, const char **name, enum api_function_kind *kin
 	return true;
 }
 
-/* Checked parameters of one call, n rows each. */
+/* The checked parameters of one call, n rows each. */
 struct call {
 	const struct api_function *function;
 	size_t n;
@@ -109,7 +109,7 @@ static const double *at(struct fric_values values, size_t i)
 	return values.data + i * values.stride;
 }
 
-/* Number of entries of the first parameter; a single number or row counts as one. */
+/* The number of entries of the first parameter; a single number or row counts as one. */
 static bool count(struct api_check *check, const struct api_field *first, bool pairs, size_t *n)
 {
 	const struct api_array *array = api_document_array(check->document, first->node);
@@ -134,7 +134,7 @@ static void check_first(struct api_check *check, const struct api_field *root, s
 	api_check_values(check, &first, &shape, &call->first);
 }
 
-/* One value for all, or one per entry. */
+/* Reads one value for all entries, or one per entry. */
 static void read_values(struct api_check *check, const struct call *call, const struct api_field *field,
                         struct fric_values *out)
 {
@@ -158,7 +158,7 @@ static bool is_peak(const json_t *node)
 	return json_is_string(node) && !strcmp(json_string_value(node), peak);
 }
 
-/* Where mu has a curve, the friction force is mu times f; with peak it is not. */
+/* For a transition that is a curve of mu, the friction force is mu times f; peak is not such a curve. */
 static void check_transition_of_mu(struct api_check *check, const struct api_field *root, struct call *call)
 {
 	const struct api_field field = api_ruled(root, &api_calls[API_SMOOTH_MU], API_CALL_MU_TRANSITION);
@@ -172,7 +172,7 @@ static void check_transition_of_mu(struct api_check *check, const struct api_fie
 	call->law.transition = (enum fric_transition)transition;
 }
 
-/* Of a sound curve, so that an entry does not take as long as there are points before it. */
+/* Integrates the curve once, so that an entry need not sum over all points before it. The curve must be valid. */
 static void find_areas(struct api_check *check, struct call *call)
 {
 	struct fric_curve *curve = &call->law.curve;
@@ -223,7 +223,7 @@ static bool check_call(struct api_check *check, struct call *call)
 	if (kind == API_LAW)
 		check_law(check, &root, call);
 	if (!api_check_bool(check, &no_mu, &call->no_mu))
-		call->no_mu = true; /* it may have been meant: nothing else need be there */
+		call->no_mu = true; /* an unknown parameter may be a misspelt mu: require nothing else */
 	if (kind == API_SMOOTH_MU || kind == API_LAW || kind == API_EFFECTIVE) {
 		check_values(check, &root, call, API_CALL_MU_S, &call->mu_s);
 		check_values(check, &root, call, API_CALL_MU_K, &call->mu_k);
@@ -248,7 +248,7 @@ static double effective(const struct call *call, size_t i, const double directio
 	return fric_matchstick_mu(direction, axes);
 }
 
-/* The law itself, and the drag beside it. */
+/* The law itself plus the drag. */
 static double evaluate_law(const struct call *call, size_t i)
 {
 	const struct api_function *f = call->function;
@@ -278,7 +278,7 @@ static void evaluate_entry(const struct call *call, size_t i, double *out)
 	out[1] = call->no_mu ? 1 : effective(call, i, direction, call->mu_k_aniso, call->mu_k);
 }
 
-enum { ENTRIES = 4096 }; /* computed before asking again whether they are still wanted */
+enum { ENTRIES = 4096 }; /* entries between two checks of the stop flag */
 
 static bool evaluate_all(struct api_check *check, const struct call *call, size_t width, double *out)
 {

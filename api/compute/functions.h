@@ -1,5 +1,5 @@
 /**
- * The scalar functions by name, and their list.
+ * The scalar functions by name, and the list of them.
  */
 #ifndef API_FUNCTIONS_H
 #define API_FUNCTIONS_H
@@ -10,13 +10,13 @@
 
 struct api_function;
 
-/* NULL if there is none of that name. */
+/* NULL if no function has that name. */
 const struct api_function *api_function_find(const char *name);
 const struct api_object *api_function_parameters(const struct api_function *function);
-/* Number i of all. @return false if there are fewer */
+/* Describes function number i. @return false if there are fewer */
 bool api_function_describe(int i, const char **name, enum api_function_kind *kind);
 
-/* Checks the parameters, evaluates, adds "function" and "values" to the answer. */
+/* Checks the parameters, evaluates, and adds "function" and "values" to the answer. */
 bool api_function_evaluate(const struct api_function *function, const struct api_document *request,
                            struct api_arena *arena, struct api_render *render, struct api_fault *fault);
 /* Adds "functions" to the answer. */

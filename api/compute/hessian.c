@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Of all contacts, in order; NULL after a fault. */
+/* The inner matrices of all contacts, in order; NULL after a fault. */
 static double *inner_matrices(struct api_job *job)
 {
 	const struct api_question *q = &job->question;
@@ -29,7 +29,7 @@ static bool fill(struct api_job *job, const struct api_entries *e)
 				 : fric_hessian_csr(&job->context, contacts, inner, e->pattern, e->numbers, &job->error));
 }
 
-/* Rows and columns of triplets are filled in along with values, which are of no use here. */
+/* The core fills in rows and columns of triplets along with the values, which are not needed here. */
 static bool fill_places(struct api_job *job, const struct api_entries *e)
 {
 	const size_t n = fric_n_inner(job->contacts);
@@ -42,7 +42,7 @@ static bool fill_places(struct api_job *job, const struct api_entries *e)
 	                                               e->numbers, &job->error));
 }
 
-/* Components of the slip of bodies. */
+/* Number of slip components of a contact of bodies. */
 static size_t body_slip(size_t dim)
 {
 	return dim == 3 ? 5 : 2;

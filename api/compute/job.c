@@ -10,7 +10,7 @@
 #include "api/problem.h"
 #include "api/validate/query.h"
 
-enum { SKIPPED_NODES = 4 }; /* of the entry of a skipped contact */
+enum { SKIPPED_NODES = 4 }; /* nodes of JSON per skipped contact in an answer */
 
 static int64_t now(void)
 {
@@ -112,7 +112,7 @@ bool api_job_may_skip(struct api_job *job)
 	                    "%zu contacts would be skipped; an answer lists at most %d", n, API_MAX_SKIPPED);
 }
 
-/* Coefficients along lagged velocities. */
+/* Determines the coefficients for the directions of the lagged velocities. */
 static bool choose(struct api_job *job, const double *vertices, const double *bodies)
 {
 	const double *lagged_velocities = api_job_join(job, vertices, bodies);
@@ -140,7 +140,7 @@ static const double *first_of(const double *a, const double *b, const double *c)
 	return a ? a : b ? b : c;
 }
 
-/* The directions of matchsticks come from the question, else from the set, else they are those of the velocities. */
+/* The directions of matchsticks follow the question's lagged velocities, else the set's, else the velocities. */
 bool api_job_prepare_question(struct api_job *job)
 {
 	const struct api_question *q = &job->question;
@@ -197,7 +197,7 @@ static void list_skipped_of(struct api_render *render, const struct fric_contact
 	const size_t n = fric_n_skipped(contacts) ? fric_group_size(contacts, type) : 0;
 	for (size_t i = 0; i < n && !render->failed; i++) {
 		if (i % API_SPAN == 0 && api_account_is_stopped())
-			render->failed = true; /* half a list must not be sent */
+			render->failed = true; /* the list is incomplete, so do not send it */
 		const struct api_skipped skipped = {type, i, fric_skipped(contacts, type, i)};
 		if (*fric_reason(skipped.code))
 			api_render_one_skipped(render, list, &skipped);
@@ -245,7 +245,7 @@ static bool start_answer(struct api_job *job)
 	return true;
 }
 
-/* A step begins when the one before it ends: reading the clock again would cost as much as some steps do. */
+/* A step begins when the previous one ends: reading the clock again would cost as much as some steps do. */
 static bool timed(struct api_job *job, enum api_phase phase, bool (*run)(struct api_job *))
 {
 	const bool ok = !run || run(job);
@@ -273,7 +273,7 @@ void api_job_weigh(const struct api_job *job, struct api_work *work)
 		work->n_nodes += SKIPPED_NODES * api_work_contacts(work);
 }
 
-/* Decoding has told what is to be done. */
+/* Called after decoding, when the amount of work is known. */
 static bool admit(struct api_job *job, const struct api_steps *steps)
 {
 	struct api_work work = {.prints_text = job->request->formats->answer == API_JSON};
@@ -288,7 +288,7 @@ static bool encode(struct api_job *job)
 	return api_answer_finish(job->call, &job->render, true);
 }
 
-/* printf takes a microsecond for every number with a fraction. */
+/* Used instead of printf, which takes a microsecond per number with a fraction. */
 static char *print_milliseconds(int64_t nanoseconds, char *out)
 {
 	const int64_t microseconds = (nanoseconds + 500) / 1000;

@@ -4,7 +4,7 @@
 
 #include "api/dispatch/answer.h"
 
-/* Judged before anything is computed. The pointer leads to the format, or to where its object would be. */
+/* Checked before anything is computed. The pointer leads to the format, or to where its object would be. */
 static bool fits(struct api_job *job, const struct api_matrix *m, size_t bytes)
 {
 	const size_t most = job->service->max_answer_bytes;
@@ -39,12 +39,12 @@ static bool triplets(struct api_job *job, const struct api_matrix *m, json_t *ob
 	return true;
 }
 
-/* Compressed rows of entries, or of blocks. */
+/* Compressed rows of entries or of blocks. */
 struct rows {
 	size_t n_rows, n;
 	const int64_t *indptr;
 	const int32_t *indices;
-	size_t width; /* of a block; of an entry 0 */
+	size_t width; /* of a block; 0 for single entries */
 };
 
 static bool compressed(struct api_job *job, const struct api_matrix *m, const struct fric_pattern *pattern,

@@ -7,25 +7,25 @@
 #include "api/compute/job.h"
 #include "core/fric_mollifier.h"
 
-/* Notes on their way, about one document. */
+/* The notes being taken on one document. */
 struct taking {
 	struct api_job *job;
 	const struct fric_batch *batch;
 	struct api_notes *notes;
-	struct api_check check; /* of the document, with the notes' texts for faults: they know how to point */
+	struct api_check check; /* of the document; its fault is the notes' texts, so that notes get pointers like errors */
 	struct api_field root, friction;
 };
 
 enum { TEXT_BYTES = 32 };
 
-/* A number as people write it. */
+/* Prints a number briefly, for messages. */
 static const char *brief(double value, char text[TEXT_BYTES])
 {
 	snprintf(text, TEXT_BYTES, "%.4g", value);
 	return text;
 }
 
-/* Which note the next text belongs to. @return whether there is room for one */
+/* Assigns a code to the next text. @return whether there is room for one */
 static bool begin(struct taking *t, enum api_note code)
 {
 	const int n = t->notes->texts.n_errors;
@@ -40,14 +40,15 @@ static bool begin(struct taking *t, enum api_note code)
 
 /* ---- coefficients ---- */
 
-/* Static and kinetic coefficients that were sent together, or one that is both. */
+/* Static and kinetic coefficients sent together, or one number that sets both. */
 struct pair {
 	struct api_field mu, s, k;
 	struct fric_values of_s, of_k;
 	size_t n, width;
 };
 
-/* The largest force per normal force before sliding, for eps_v = 1: on a grid first, then between its neighbours. */
+/* The largest force before sliding, per normal force, for eps_v = 1. Searches a grid, then between the neighbours of
+ * its maximum. */
 static double hold(const struct fric_law *law, double mu_s, double mu_k)
 {
 	enum { GRID = 64, ROUNDS = 80 };
@@ -139,7 +140,7 @@ static void take_pair(struct taking *t, const struct pair *p)
 		}
 }
 
-/* Three consecutive rules: mu, mu_s, mu_k. */
+/* mu, mu_s and mu_k are three consecutive rules. */
 static struct pair pair_of(const struct api_field *object, const struct api_object *rules, int mu, struct fric_values s,
                            struct fric_values k, size_t n)
 {
@@ -216,7 +217,7 @@ static double length(const struct fric_values *values, size_t i, int dim)
 	return sum;
 }
 
-/* How long an anchor may be that an earlier step answered: eps_v, twice that with adhesion, after mu_aniso. */
+/* The longest anchor that an earlier step can have returned: eps_v, with adhesion twice that, enlarged by mu_aniso. */
 static double longest_anchor(const struct fric_batch *batch, const struct fric_group *g, size_t i)
 {
 	const double reach = batch->friction.law.type == FRIC_ADHESION ? 2 : 1, rounding = 1 + 1e-9;
@@ -250,10 +251,10 @@ static void take_anchors(struct taking *t, const struct api_field *group, enum f
 
 /* ---- speeds ---- */
 
-/* What the contacts of a group slip with, and the larger of the coefficients used. */
+/* The slip ratios of a group's contacts, and the coefficients used. */
 struct slips {
 	double *ratio, *mu_s, *mu_k;
-	bool are_finite; /* else nothing is noted about them */
+	bool are_finite; /* false: take no notes on them */
 };
 
 static bool read_slips(struct taking *t, enum fric_type type, struct slips *slips)
@@ -276,8 +277,8 @@ static bool read_slips(struct taking *t, enum fric_type type, struct slips *slip
 	return true;
 }
 
-/* Whether the drag of most contacts that slip is larger than their Coulomb friction. What an anchor adds to the slip,
- * eps_v at most, is none of the drag's. */
+/* Notes that drag exceeds Coulomb friction for most contacts that slip. The anchor's part of the slip, at most
+ * eps_v, causes no drag, so it is subtracted. */
 static void take_drag(struct taking *t, const struct api_field *group, enum fric_type type, const struct slips *slips)
 {
 	const struct fric_group *g = &t->batch->groups[type];
@@ -301,7 +302,7 @@ static void take_drag(struct taking *t, const struct api_field *group, enum fric
 
 struct speeds {
 	size_t n_slip, n_slow;
-	enum fric_type type; /* of the first slow one */
+	enum fric_type type; /* the type of the first slow contact */
 	size_t contact;
 };
 
@@ -336,7 +337,7 @@ static void note_speeds(struct taking *t, const struct speeds *speeds)
 		speeds->n_slow, speeds->n_slip);
 }
 
-/* ---- all of them ---- */
+/* ---- all notes ---- */
 
 static bool take_group(struct taking *t, enum fric_type type, struct speeds *speeds)
 {

@@ -1,6 +1,6 @@
 /**
- * What a check notes about a request that is right in form: coefficients, speeds and anchors that are seldom what was
- * meant (docs/check.md). One note per code and place.
+ * Notes of a check on a request that is formally correct: coefficients, speeds and anchors that are probably mistakes
+ * (docs/check.md). One note per code and place.
  */
 #ifndef API_NOTES_H
 #define API_NOTES_H
@@ -19,7 +19,7 @@ enum api_note {
 	API_N_NOTES
 };
 
-/* Pointers and sentences are those of errors in `texts`. */
+/* Pointers and sentences are stored as errors in `texts`. */
 struct api_notes {
 	enum api_note codes[API_MAX_ERRORS];
 	struct api_fault texts;
@@ -29,13 +29,13 @@ struct api_job;
 
 /**
  * @param notes     overwritten
- * @param document  where pointers lead to
- * @param batch     what it was read as; job->contacts were made from it
+ * @param document  target of the pointers
+ * @param batch     read from the document; job->contacts were prepared from it
  * @return false with the job's fault
  */
 bool api_notes_take(struct api_job *job, const struct api_document *document, const struct fric_batch *batch,
                     struct api_notes *notes);
-/* "notes" of the answer. */
+/* Adds "notes" to the answer. */
 void api_notes_render(struct api_job *job, const struct api_notes *notes);
 
 #endif

@@ -1,5 +1,5 @@
 /**
- * Outputs of the whole, each in a file of its own. Each is a member of the answer; false with job->fault.
+ * The outputs that have a file of their own. Each function adds its members to the answer; false with job->fault.
  */
 #ifndef API_OUTPUTS_H
 #define API_OUTPUTS_H
@@ -11,7 +11,7 @@ bool api_evaluate_line(struct api_job *job);
 bool api_evaluate_products(struct api_job *job);
 bool api_evaluate_position_jacobian(struct api_job *job);
 
-/* The Hessian without its numbers, by job->question.triangle. @param format  triplets, csr or bsr */
+/* The Hessian's pattern without numbers, for job->question.triangle. @param format  triplets, csr or bsr */
 bool api_render_hessian_places(struct api_job *job, const char *format, json_t *object);
 
 #endif

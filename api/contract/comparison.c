@@ -1,4 +1,4 @@
-/* /v1/check. */
+/* Fields of /v1/check. */
 #include "api/contract/rules.h"
 
 /* clang-format off */

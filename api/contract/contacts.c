@@ -1,4 +1,4 @@
-/* Contacts: groups and the barrier in requests, and in answers what there is for each of them. */
+/* Contacts: groups and the barrier in requests, and values per contact in answers. */
 #include <stddef.h>
 
 #include "api/contract/rules.h"
@@ -65,7 +65,7 @@ static const char pairs_of_mu_without_point[] =
 	" 'dependentSchemas': {'mu': {'properties': {'mu_s': false, 'mu_k': false}},"
 	" 'grain': {'properties': {'tangent_basis': false}}}}";
 
-/* An empty group needs no more than its stencils. */
+/* Required unless the group is empty. */
 static const char needs_of_bodies[] =
 	"{'dependentRequired': {'mu_s': ['mu_k'], 'mu_k': ['mu_s']},"
 	" 'dependentSchemas': {'mu': {'properties': {'mu_s': false, 'mu_k': false}},"
@@ -90,7 +90,7 @@ static const struct api_rule barrier_rules[API_N_BARRIER] = {
 const struct api_object api_barrier = OBJECT(
 	"Barrier", "Barrier on squared distances: the normal force of contacts that bring none.", barrier_rules);
 
-/* Values per contact, or one for all. They are read in this order. */
+/* Values per contact, or one for all. The checks read them in this order. */
 #define ROW(place, member, ...) \
 	[API_GROUP_##place] = {BY_ROW(place), .name = #member, .kind = API_REALS, .one_for_all = true, \
 		.in_group = 1 + offsetof(struct fric_group, member), __VA_ARGS__}
@@ -148,7 +148,7 @@ static const struct api_rule group_rules[API_N_GROUP] = {
 			" a length, over mu"),
 };
 
-/* What JSON Schema needs beyond the fields follows from where the geometry comes from. */
+/* The schema's additional constraints depend on how the type gets its geometry. */
 #define GROUP(is, means, more) [FRIC_##is] = {NAME_##is, means, group_rules, API_N_GROUP, FRIC_##is, more}
 const struct api_object api_groups[FRIC_N_TYPES] = {
 	GROUP(VERTEX_VERTEX, "Contacts of two vertices: v0, v1.", pairs_of_mu_without_point),
@@ -168,7 +168,7 @@ const struct api_object api_collisions = {
 	"The contacts in groups by type, evaluated and listed in this order; at least one group, which may be empty.",
 	collisions_rules, FRIC_N_TYPES, -1, "{'minProperties': 1}"};
 
-/* ---- answers: a member for each group ---- */
+/* ---- answers: one member per group ---- */
 
 #define NAMED(is, called) [FRIC_##is] = called,
 const char *const api_group_names[FRIC_N_TYPES + 1] = {FRICP_TYPES(NAMED) NULL};

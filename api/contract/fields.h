@@ -1,7 +1,6 @@
 /**
- * What a request may contain and what an answer contains, as data: requests are validated by it, answers take names and
- * shapes from it, and the description of the service (openapi.h) is printed from it. Texts in JSON are written with '
- * for ".
+ * The fields of requests and answers as data. Requests are validated by these tables, answers take names and shapes
+ * from them, and the OpenAPI description (openapi.h) is printed from them. JSON in these texts has ' instead of ".
  */
 #ifndef API_FIELDS_H
 #define API_FIELDS_H
@@ -16,34 +15,34 @@ enum api_range { API_ANY, API_NON_NEGATIVE, API_POSITIVE };
 
 enum api_field_kind {
 	API_NUMBER,
-	API_INTEGER, /* written without point or exponent, like indices */
+	API_INTEGER, /* written without point or exponent, such as indices */
 	API_INDEX,
 	API_REALS,
-	API_ROWS,    /* of numbers, each of a length of its own */
+	API_ROWS,    /* arrays of numbers, whose lengths may differ */
 	API_INDICES, /* arrays */
 	API_WORD,
-	API_WORDS, /* a list of some of the words, perhaps none */
+	API_WORDS, /* a list of any of the words, possibly empty */
 	API_BOOL,
 	API_TEXT,
 	API_OBJECT,
 	API_LIST,       /* of objects */
-	API_ONE_OF,     /* several kinds of objects */
-	API_BY_POINTER, /* an object with numbers for fields that JSON Pointers lead to */
-	API_POINTERS,   /* a list of such pointers */
+	API_ONE_OF,     /* an object of one of several kinds */
+	API_BY_POINTER, /* an object whose keys are JSON Pointers to fields, with numbers as values */
+	API_POINTERS,   /* a list of JSON Pointers to fields */
 };
 
-/* What lengths of arrays are called. Some follow from the dimension or from the type of contact. */
+/* Names for lengths of arrays. Some depend on the dimension or on the type of contact. */
 enum api_length {
 	API_NO_LENGTH,
 	API_N,         /* contacts of a group */
-	API_N_ENTRIES, /* of a call */
+	API_N_ENTRIES, /* entries of a call */
 	API_N_VERTICES,
-	API_N_DOF,  /* of the vertices */
-	API_N_DOFS, /* of the bodies, too */
+	API_N_DOF,  /* DOFs of the vertices */
+	API_N_DOFS, /* DOFs of vertices and bodies */
 	API_N_BODIES,
 	API_ANY_LENGTH,
-	API_N_STEPS,   /* of a line */
-	API_N_VECTORS, /* to multiply */
+	API_N_STEPS,   /* steps of a line */
+	API_N_VECTORS, /* vectors to multiply */
 	API_DIM,
 	API_TANGENTS,   /* dim - 1 */
 	API_PAIR,       /* 2 */
@@ -55,51 +54,51 @@ enum api_length {
 	API_TWISTS,     /* DOFs of all bodies of a contact */
 	API_SLIP_INNER, /* entries of a symmetric matrix of such slips */
 	API_MATERIALS,
-	API_N_POINTS, /* of a curve */
+	API_N_POINTS, /* points of a curve */
 	API_N_LENGTHS
 };
 
 enum { API_MAX_SHAPE = 3 };
 
-/* A field: what it is called, what it may be, what it means. */
+/* A field: its name, its range of values and its meaning. */
 struct api_rule {
 	const char *name;
 	enum api_field_kind kind;
 	enum api_range range;
-	enum api_length shape[API_MAX_SHAPE]; /* of an array */
+	enum api_length shape[API_MAX_SHAPE]; /* for arrays */
 	bool required;
-	bool one_for_all;                           /* one row may stand for all: a number, where a row is one number */
-	bool bare;                                  /* that row may be a number wherever its length is 1 */
-	int only;                                   /* the dimension that it belongs to; 0: both */
-	unsigned types;                             /* bit set of the objects' types that have it; 0: all */
-	int least, most;                            /* of integers; most 0: no upper bound */
-	const char *const *words, *const *meanings; /* NULL-terminated; a WORD's default is the first */
-	const struct api_object *const *objects;    /* NULL-terminated: the one, or those to choose from */
-	const char *fallback;                       /* the default as JSON; NULL: none, or the first word */
-	/* What it is to the core, if answers may be differentiated by it: 1 + enum fric_field, of a group 1 + enum fric_row; 0:
-	 * nothing. Two where one number is both coefficients. */
+	bool one_for_all;                           /* one row may be sent for all; a row of one number then as a number */
+	bool bare;                                  /* that single row may be a number if its length is 1 */
+	int only;                                   /* the dimension in which it exists; 0: both */
+	unsigned types;                             /* bit set of the object types that have it; 0: all */
+	int least, most;                            /* for integers; most 0: no upper bound */
+	const char *const *words, *const *meanings; /* NULL-terminated; the first is the default of a WORD */
+	const struct api_object *const *objects;    /* NULL-terminated: one, or alternatives */
+	const char *fallback;                       /* the default as JSON; NULL: no default, or the first word */
+	/* The core's field, if derivatives with respect to it exist: 1 + enum fric_field, in a group 1 + enum fric_row;
+	 * 0: none. Two fields if one number sets both coefficients. */
 	int by[2];
-	size_t in_group;  /* 1 + where struct fric_group has its values, if they are read as they are; 0: nowhere */
+	size_t in_group;  /* 1 + offset in struct fric_group of values that are read unchanged; 0: none */
 	const char *unit; /* NULL: none */
 	const char *meaning;
 };
 
 struct api_object {
-	const char *name; /* as the description calls it */
+	const char *name; /* name of its schema */
 	const char *meaning;
 	const struct api_rule *rules;
 	int n_rules;
-	int type;          /* which of the rules' types this object is; -1: they have none */
-	const char *extra; /* JSON Schema beyond the fields, NULL: nothing. */
+	int type;          /* index into the rules' type sets; -1: its rules have none */
+	const char *extra; /* constraints of JSON Schema beyond the fields; NULL: none */
 };
 
-/* Whether objects of this kind have the field at all. */
+/* Whether objects of this type have the field. */
 static inline bool api_rule_applies(const struct api_rule *rule, const struct api_object *object)
 {
 	return !rule->types || rule->types >> object->type & 1;
 }
 
-/* The number of the rule of this name that applies, or -1. */
+/* The number of the rule with this name that applies, or -1. */
 static inline int api_rule_named(const struct api_object *object, const char *name, size_t bytes)
 {
 	for (int i = 0; i < object->n_rules; i++)
@@ -109,9 +108,9 @@ static inline int api_rule_named(const struct api_object *object, const char *na
 	return -1;
 }
 
-/* ---- POST /v1/evaluate, and its parts: a set's document and a question on it ---- */
+/* ---- POST /v1/evaluate and its parts: a set's document, and a question about a set ---- */
 
-/* Types of the objects that share the rules of a request: all of it, or the question alone. */
+/* The kinds of objects that share the rules of a request: all of it, or parts. */
 enum api_request_kind {
 	API_WHOLE,
 	API_SET_DOCUMENT,
@@ -210,7 +209,7 @@ enum {
 	API_GROUP_ROLL_RADIUS,
 	API_N_GROUP
 };
-/* Which rule has the stencils of a group. */
+/* The rule for a group's stencils. */
 static inline int api_stencil_rule(enum fric_type type)
 {
 	return type < FRIC_N_VERTEX_TYPES ? API_GROUP_VERTICES : API_GROUP_BODIES;
@@ -221,7 +220,7 @@ enum { API_MAX_STEPS = 1024, API_MAX_VECTORS = 256 };
 enum { API_JACOBIAN_FORMAT, API_JACOBIAN_PATTERN, API_N_JACOBIAN };
 enum { API_COTANGENT_POTENTIAL, API_COTANGENT_GRADIENT, API_COTANGENT_BODY_GRADIENT, API_N_COTANGENTS };
 
-/* What outputs may ask for. */
+/* Values of `outputs`. */
 enum api_evaluate_output {
 	API_POTENTIAL,
 	API_GRADIENT,
@@ -237,7 +236,7 @@ extern const struct api_object api_request, api_set_document, api_set_question, 
 	api_barrier, api_collisions, api_groups[FRIC_N_TYPES], api_hessian, api_line, api_position_jacobian,
 	api_jvp_request, api_set_jvp_question, api_vjp_request, api_set_vjp_question, api_cotangents;
 
-/* Its answer. */
+/* In answers. */
 extern const char *const api_collision_output_names[FRIC_N_OUTPUTS + 1];
 extern const char *const api_hessian_formats[5], *const api_jacobian_formats[3];
 extern const struct api_rule api_output_rules[FRIC_N_OUTPUTS]; /* by enum fric_output */
@@ -248,17 +247,17 @@ extern const struct api_object api_answer, api_jvp_answer, api_vjp_answer;
 enum { API_PATTERN_FORMAT, API_PATTERN_TRIANGLE, API_N_PATTERN };
 extern const char *const api_pattern_formats[4];
 extern const struct api_object api_set_patch, api_set_answer, api_set_list_answer, api_pattern_query, api_check_query;
-/* By format, in the order of api_pattern_formats; NULL-terminated. */
+/* Indexed by format, in the order of api_pattern_formats; NULL-terminated. */
 extern const struct api_object *const api_pattern_answers[4];
 
 /* ---- /v1/functions/NAME ---- */
 
-/* Which parameters a function takes. */
+/* Kinds of functions by their parameters. */
 enum api_function_kind { API_SMOOTH_FRICTION, API_SMOOTH_MU, API_LAW, API_DIRECTION, API_ELLIPSE, API_EFFECTIVE };
 #define API_N_FUNCTION_KINDS 6
 
-/* In the order in which they are listed; the first one that a kind has gives the number of values. Of two with one name
- * the first takes all that the other does. */
+/* In the order in which they are listed. The first parameter that a kind has determines the number of values. If two
+ * have the same name, the first accepts everything that the second does. */
 enum {
 	API_CALL_Y,
 	API_CALL_TAU_ANISO,
@@ -269,8 +268,8 @@ enum {
 	API_CALL_MU_K,
 	API_CALL_EPS_V,
 	API_CALL_LAW,
-	API_CALL_TRANSITION,    /* of a law */
-	API_CALL_MU_TRANSITION, /* of mu: not every transition of a law is one */
+	API_CALL_TRANSITION,    /* the transition of a law */
+	API_CALL_MU_TRANSITION, /* the transition of mu: not every transition of a law */
 	API_CALL_STRIBECK_SPEED,
 	API_CALL_CURVE,
 	API_CALL_VISCOUS,

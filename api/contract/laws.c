@@ -1,4 +1,4 @@
-/* Friction: laws and coefficients, and the calls of the functions that laws are made of. */
+/* Friction: laws and coefficients, and parameters of the functions that laws consist of. */
 #include "api/contract/rules.h"
 
 /* clang-format off */
@@ -9,7 +9,7 @@ static const char *const law_meanings[] = {
 	"static up to eps_v, then mu_k + (mu_s - mu_k) exp(-x^2), x = (y - eps_v) / stribeck_speed", "the same with exp(-x)",
 	"one coefficient, from eps_v on times the factor of a measured curve",
 	"one coefficient; the force is highest at eps_v and gone from 2 eps_v on", NULL};
-/* In the order of enum fric_transition. The smooth_mu functions take the curves of mu among them. */
+/* In the order of enum fric_transition. The smooth_mu functions accept those that are curves of mu. */
 static const char *const transitions[] = {"cubic", "quadratic", "peak", NULL};
 static const char *const transition_meanings[] = {
 	"mu is one polynomial of degree 3 from rest to eps_v", "mu is two parabolas that meet at eps_v / 2",
@@ -42,7 +42,7 @@ const struct api_object api_materials = {
 	" 'dependentRequired': {'mu_s': ['mu_k'], 'mu_k': ['mu_s']},"
 	" 'dependentSchemas': {'mu': {'properties': {'mu_s': false, 'mu_k': false}}}}"};
 
-/* Counted and compared where they are read (validate/law.c). */
+/* Checked by validate/law.c, which also counts and compares the points. */
 static const struct api_rule curve_rules[API_N_CURVE] = {
 	[API_CURVE_SPEEDS] = {.name = "speeds", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N_POINTS},
 		.required = true, .unit = VELOCITY,
@@ -55,7 +55,7 @@ const struct api_object api_curve = OBJECT(
 	"Curve", "A measured curve: how the coefficient changes with the speed beyond eps_v. Monotone cubics between the points.",
 	curve_rules);
 
-/* Which law a field belongs to, for dependentSchemas; what a law needs. */
+/* Constraints of the schema: the law that each field belongs to, and the fields that a law needs. */
 #define LAW_OF_FIELDS \
 	"'mu_transition': {'properties': {'law': {'const': 'smooth'}}}," \
 	" 'stribeck_speed': {'required': ['law'], 'properties': {'law': {'enum': ['stribeck', 'exponential']}}}," \

@@ -1,4 +1,4 @@
-/* Matrices: how they may be wanted, and what each format has. */
+/* Matrices: options in requests, and the members of each format. */
 #include "api/contract/rules.h"
 
 /* clang-format off */
@@ -120,7 +120,7 @@ static const struct api_rule pattern_query_rules[API_N_PATTERN] = {
 };
 const struct api_object api_pattern_query = OBJECT("PatternQuery", "Which pattern.", pattern_query_rules);
 
-/* Numbers are the last member of each. */
+/* Relies on numbers being the last member of each format. */
 #define PATTERN(called, rules) {called "Pattern", "The members of that Hessian without its numbers.", rules, \
 	N_OF(rules) - 1, -1, NULL}
 static const struct api_object csr_pattern = PATTERN("Csr", csr_rules), bsr_pattern = PATTERN("Bsr", bsr_rules),

@@ -8,7 +8,7 @@
 #include "api/contract/schema.h"
 #include "api/problem.h"
 
-/* A method of a route under description. */
+/* The operation being described: a route and one of its methods. */
 struct described {
 	const struct api_route *route;
 	const struct api_operation *operation;
@@ -28,7 +28,7 @@ static json_t *ref(const char *where, const char *name)
 	return json_pack("{s:s}", "$ref", text);
 }
 
-/* References to the objects, or the only one. */
+/* References to several objects as anyOf, or to a single one. */
 static json_t *any_of(struct api_schemas *s, const struct api_object *const *objects)
 {
 	if (!objects[1])
@@ -47,7 +47,7 @@ static json_t *add_example(struct api_schemas *s, json_t *examples, const struct
 	return set(s, example, "value", value);
 }
 
-/* The requests, or the answers with a status. */
+/* Collects examples of requests (status 0), or of answers with a status. */
 static void collect_examples(struct api_schemas *s, json_t *examples, const struct api_example *e, int status)
 {
 	for (; e && e->name; e++) {
@@ -57,7 +57,7 @@ static void collect_examples(struct api_schemas *s, json_t *examples, const stru
 	}
 }
 
-/* Unless there are none. */
+/* Adds nothing if there are no examples. */
 static void set_examples(struct api_schemas *s, json_t *owner, json_t *examples)
 {
 	if (json_object_size(examples))
@@ -77,7 +77,7 @@ static const char frame_description[] =
 	"Binary: 8 bytes length of the document (unsigned, little-endian); the document, padded with spaces to a multiple of"
 	" 64 bytes in all; the arrays' bytes.";
 
-/* A frame is binary: its schema is that of the document inside. */
+/* A frame is binary, so its schema describes the document inside. */
 static void add_frame(struct api_schemas *s, json_t *content, const struct api_object *const *objects)
 {
 	json_t *frame = set(s, content, api_media_frame, json_object()), *schema = set(s, frame, "schema", json_object());
@@ -94,7 +94,7 @@ static bool has_frame(const struct described *d, int status)
 	return d->route->negotiates && !(status && d->operation->answers_json);
 }
 
-/* status 0: of the request. */
+/* status 0: for the request. */
 static void add_contents(struct api_schemas *s, const struct described *d, json_t *owner, int status)
 {
 	const struct api_object *const *objects = status ? d->operation->answers : d->operation->requests;
@@ -129,7 +129,7 @@ static const char *name_status(int status, char name[16])
 	return name;
 }
 
-/* What all answers of an operation have but problems. */
+/* Everything that successful answers of an operation have in common. */
 static json_t *add_answer(struct api_schemas *s, const struct described *d, int status, const char *meaning,
                           json_t *responses)
 {
@@ -176,7 +176,7 @@ static bool has_names(const struct api_route *route)
 	return strchr(route->path, '{');
 }
 
-/* Where the statuses that it may have are found (problem.h). */
+/* The set of statuses that apply to an operation, as bits of problem.h. */
 static unsigned where(const struct described *d)
 {
 	const struct api_operation *o = d->operation;
@@ -190,13 +190,13 @@ static unsigned where(const struct described *d)
 	return bits;
 }
 
-/* Whether a route tells faults of this status in its own way. */
+/* Whether a route has its own form of failures with this status. */
 static bool has_failure(const struct api_route *route, int status)
 {
 	return route->failure && (status == 400 || status == 500);
 }
 
-/* What a response that all routes share is called; of a status, or of one with failures. */
+/* The component name of a response that routes share; fails: of those with their own form of failures. */
 static const char *name_response(int status, bool fails, char name[16])
 {
 	snprintf(name, 16, "%s%d", fails ? "Failure" : "", status);
@@ -217,7 +217,7 @@ static void add_responses(struct api_schemas *s, const struct described *d, json
 		}
 }
 
-/* Those that a status may have. */
+/* The codes that a status may have. */
 static json_t *codes_of(struct api_schemas *s, int status)
 {
 	json_t *schema = json_object(), *codes;
@@ -229,7 +229,7 @@ static json_t *codes_of(struct api_schemas *s, int status)
 	return schema;
 }
 
-/* Those of all operations. */
+/* Collects the examples of all operations. */
 static void add_problem_examples(struct api_schemas *s, const struct api_table *table, json_t *problem, int status)
 {
 	json_t *examples = json_object();
@@ -268,7 +268,7 @@ static void add_problem(struct api_schemas *s, const struct api_table *table, co
 	add_problem_examples(s, table, problem, status->status);
 }
 
-/* The same of routes with failures of their own. */
+/* Adds failures in a route's own form. */
 static void add_failures(struct api_schemas *s, const struct api_route *route, json_t *responses)
 {
 	for (int status = 400; status <= 500; status += 100) {
@@ -327,8 +327,8 @@ static bool is_named_before(const struct api_object *object, int i)
 	return false;
 }
 
-/* All rules of the object, whatever its type: a path cannot say which function takes which parameters. Of those with one
- * name, the first one takes the most. */
+/* Lists all rules of the object, whatever its type: a path cannot express which function has which parameters. If
+ * two have the same name, the first accepts the most. */
 static void add_query(struct api_schemas *s, const struct api_operation *o, json_t *parameters)
 {
 	s->is_request = true;
@@ -357,7 +357,7 @@ static void add_names(struct api_schemas *s, api_lister *list, json_t *schema)
 		append(s, names, json_string(name));
 }
 
-/* One of the path, which stands at `open`. */
+/* Adds the path parameter that begins at `open`. */
 static void add_path_parameter(struct api_schemas *s, const struct described *d, const char *open, json_t *parameters)
 {
 	char name[API_NAME_BYTES];
@@ -490,7 +490,7 @@ static void add_info(struct api_schemas *s, json_t *root)
 	           " {'name': 'service', 'description': 'The server itself'}]"));
 }
 
-/* Which functions take a kind of parameters. */
+/* Lists the functions that have each kind of parameters. */
 static void add_calls(struct api_schemas *s, api_lister *list)
 {
 	enum api_function_kind kind;
@@ -502,7 +502,7 @@ static void add_calls(struct api_schemas *s, api_lister *list)
 	}
 }
 
-/* What a dimension adds, for JSON or for a frame's document. */
+/* Adds the constraints of a dimension, for JSON or for a frame's document. */
 static void add_dimensions(struct api_schemas *s, const char *request, bool in_frame)
 {
 	json_t *all = set(s, json_object_get(s->components, request), "allOf", json_array());

@@ -1,6 +1,6 @@
 /**
- * The description of the service in OpenAPI 3.1. Fields come from the tables that the checks read, statuses from the one that
- * problems are made of, limits from the service, and all else from the table of routes.
+ * The OpenAPI 3.1 description of the service. Fields come from the tables that the checks use, statuses from the table
+ * of problems, limits from the service, and everything else from the table of routes.
  */
 #ifndef API_OPENAPI_H
 #define API_OPENAPI_H

@@ -1,5 +1,5 @@
 /**
- * JSON in the program's own tables, written with ' for ".
+ * JSON in the program's own tables, with ' instead of ".
  */
 #ifndef API_QUOTED_H
 #define API_QUOTED_H
@@ -7,9 +7,9 @@
 #include <jansson.h>
 
 /**
- * Strings without escapes. jansson is not asked: without memory for a longer token it leaves out a byte of it (2.14), and
- * may then read past its end.
- * @return NULL when out of memory; a text that is no JSON is a mistake of the caller's, treated alike
+ * Parses such a text; strings must not contain escapes. Avoids jansson's parser, which drops a byte of a longer token
+ * when out of memory (2.14), and may then read past its end.
+ * @return NULL when out of memory; text that is not JSON is the caller's mistake, and treated alike
  */
 json_t *api_quoted_read(const char *text);
 

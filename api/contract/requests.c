@@ -1,4 +1,4 @@
-/* Requests about contacts, and their answers. */
+/* Requests about contacts, and answers to them. */
 #include "api/contract/rules.h"
 
 /* clang-format off */
@@ -14,7 +14,7 @@ static const struct api_rule line_values_rules[] = {
 static const struct api_object line_values = OBJECT(
 	"LineValues", "Along a line, in the order of its steps.", line_values_rules);
 
-/* What outputs may ask for: X(place, name, rule). Members that come along with the one before: ALSO(name, rule). */
+/* Values of `outputs`: X(place, name, rule). ALSO(name, rule) is a member that accompanies the one before. */
 #define OUTPUTS(X, ALSO) \
 	X(POTENTIAL, "potential", .kind = API_NUMBER, .unit = "force * velocity", .meaning = "sum over the contacts") \
 	X(GRADIENT, "gradient", .kind = API_REALS, .shape = {API_N_DOF}, .unit = FORCE, \
@@ -63,7 +63,7 @@ const struct api_object api_cotangents = OBJECT(
 	"Cotangents", "What the answers are multiplied with: the sum of these products is differentiated.",
 	cotangents_rules);
 
-/* Which part a field belongs to; a question may bring lagged_velocities of its own. */
+/* The parts that have each field; a question may bring its own lagged_velocities. */
 #define FOR_JVP (BIT(API_JVP) | BIT(API_SET_JVP))
 #define FOR_VJP (BIT(API_VJP) | BIT(API_SET_VJP))
 #define LAGGED (BIT(API_WHOLE) | BIT(API_SET_DOCUMENT) | BIT(API_JVP) | BIT(API_VJP))

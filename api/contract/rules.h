@@ -1,5 +1,5 @@
 /**
- * What the tables of fields are written with, and what several of them share.
+ * Macros and names shared by the tables of fields.
  */
 #ifndef API_RULES_H
 #define API_RULES_H
@@ -11,7 +11,7 @@
 #define N_OF(array) ((int)(sizeof(array) / sizeof((array)[0])))
 #define BIT(type) (1u << (type))
 #define ONE(object) (const struct api_object *const[]){&(object), NULL}
-/* An object without more to its schema than its fields. */
+/* An object whose schema consists of its fields only. */
 #define OBJECT(called, means, rules) {called, means, rules, N_OF(rules), -1, NULL}
 
 #define DIMENSIONLESS "1"
@@ -20,7 +20,7 @@
 #define FORCE "force"
 #define STIFFNESS "force / velocity"
 
-/* What a field is to the core. */
+/* The core's field for derivatives. */
 #define BY(field) .by = {1 + FRIC_BY_##field}
 #define BY_BOTH(s, k) .by = {1 + FRIC_BY_##s, 1 + FRIC_BY_##k}
 #define BY_ROW(row) .by = {1 + FRIC_ROW_##row}
@@ -41,7 +41,7 @@
 	COUNT("n_vertices", "rows of velocities"), N_BODIES("rows of body_positions; there if those were sent"), \
 	COUNT("n_collisions", "contacts of all groups, skipped ones too")
 
-/* Types of contacts as the description calls them: one that lacks a name here is not compiled. */
+/* Names of contact types in schemas. A type without a name here does not compile. */
 #define NAME_VERTEX_VERTEX "VertexVertex"
 #define NAME_EDGE_VERTEX "EdgeVertex"
 #define NAME_EDGE_EDGE "EdgeEdge"
@@ -55,10 +55,10 @@
 #define OF_BODIES (BIT(FRIC_BODY_BODY) | BIT(FRIC_BODY_WORLD))
 #define OF_VERTICES (BIT(FRIC_VERTEX_VERTEX) | WITH_POINT | BIT(FRIC_PLANE_VERTEX))
 
-/* Words of more than one field. */
+/* Words used by several fields. */
 extern const char *const api_group_names[FRIC_N_TYPES + 1], *const api_collision_output_meanings[FRIC_N_OUTPUTS + 1];
 
-/* What fields of several objects are. */
+/* Objects used by several fields. */
 extern const struct api_object api_skipped_contact, api_collision_values, api_group_counts;
 extern const struct api_object *const api_hessian_answers[], *const api_jacobian_answers[]; /* by format */
 

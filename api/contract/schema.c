@@ -9,7 +9,7 @@
 enum {
 	MAX_TEXT = 2048,
 	POINTER_TEXT = 64,
-	MOST_NAMED = 8 /* integers that are listed one by one: generated clients then know them */
+	MOST_NAMED = 8 /* integers listed one by one, so that generated clients have them as an enumeration */
 };
 
 json_t *api_schema_set(struct api_schemas *schemas, json_t *object, const char *name, json_t *value)
@@ -43,7 +43,7 @@ json_t *api_schema_text(const char *format, ...)
 
 /* ---- lengths and limits ---- */
 
-/* What lengths may be, from and to; to 0: no upper bound. dim 0: either. */
+/* Bounds of a length; to 0: no upper bound. dim 0: either dimension. */
 struct span {
 	int from, to;
 };
@@ -101,7 +101,7 @@ static const char *name_of_length(enum api_length length, int type, char text[16
 	return text;
 }
 
-/* The stencil of one vertex is not a row; its weights are. */
+/* Stencils of a single vertex are not rows, but their weights are. */
 static int rank_of(const struct api_rule *rule, int type)
 {
 	int rank = 1;
@@ -182,7 +182,7 @@ static json_t *nest(struct api_schemas *schemas, const struct api_rule *rule, in
 	            span.to ? span.to : most_rows(schemas, rule->shape[from]));
 }
 
-/* All numbers of all rows; a row of one number may also be a number. */
+/* All numbers of all rows in one array; a row of one number may also be a number. */
 static json_t *flat(struct api_schemas *schemas, const struct api_rule *rule, int rank, int type, int dim)
 {
 	json_int_t most = most_rows(schemas, rule->shape[0]);
@@ -203,7 +203,7 @@ static json_t *ref(const char *name)
 	return json_pack("{s:s}", "$ref", text);
 }
 
-/* {"anyOf": forms}, or the only one. */
+/* {"anyOf": forms}, or the only form. */
 static json_t *any_of(struct api_schemas *schemas, json_t *forms)
 {
 	json_t *schema;
@@ -269,10 +269,11 @@ static json_t *one_of(struct api_schemas *schemas, const struct api_rule *rule)
 	return schema;
 }
 
-/* ---- fields that pointers lead to ---- */
+/* ---- fields addressed by pointers ---- */
 
-/* "a|b|c/(?:d|e)": the fields of an object, and of those below it, that answers may be differentiated by; nothing, if there
- * are none. Groups have theirs in common. @return where to go on */
+/* "a|b|c/(?:d|e)": the fields of an object, and of the objects below it, for which derivatives exist; nothing if
+ * there are none. All groups share one list.
+ * @return the new end of the text */
 static size_t print_pointers(const struct api_object *object, char *out, size_t at, size_t bytes);
 
 static size_t print_group_pointers(char *out, size_t at, size_t bytes)
@@ -434,7 +435,7 @@ static void add_default(struct api_schemas *schemas, const struct api_rule *rule
 		api_schema_set(schemas, schema, "default", json_string(rule->words[0]));
 }
 
-/* For programs that make tables of it. */
+/* Structured copies of the description, for programs that generate tables. */
 static void add_notes(struct api_schemas *schemas, const struct api_rule *rule, int type, json_t *schema)
 {
 	char shape[96];
@@ -448,7 +449,7 @@ static void add_notes(struct api_schemas *schemas, const struct api_rule *rule, 
 		api_schema_set(schemas, schema, "x-dimension", json_integer(rule->only));
 }
 
-/* The schema of a frame's document only says what differs from that of JSON, which describes the fields. */
+/* The schema of a frame's document contains only the differences from that of JSON, which describes the fields. */
 json_t *api_schema_field(struct api_schemas *schemas, const struct api_rule *rule, int type)
 {
 	json_t *schema = value(schemas, rule, type, 0);

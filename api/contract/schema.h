@@ -1,5 +1,5 @@
 /**
- * JSON Schema (2020-12) from the tables of fields.
+ * JSON Schema (2020-12) generated from the tables of fields.
  */
 #ifndef API_SCHEMA_H
 #define API_SCHEMA_H
@@ -11,28 +11,30 @@
 
 /* A tree under construction. failed is sticky: set when memory runs out, checked once at the end. */
 struct api_schemas {
-	const struct api_service *service; /* its limits */
+	const struct api_service *service; /* provides the limits */
 	json_t *components;                /* all schemas by name; borrowed */
-	bool is_request;                   /* arrays may be flat, one row may stand for all */
+	bool is_request;                   /* arrays may be flat, and one row may be sent for all */
 	bool in_frame;                     /* arrays may be references */
 	bool failed;
 };
 
-/* Adds value (whose reference is taken over; NULL marks a failure) and returns it, as api_render_add does. */
+/* Adds value and returns it, as api_render_add does. Takes over the reference; NULL marks a failure. */
 json_t *api_schema_set(struct api_schemas *schemas, json_t *object, const char *name, json_t *value);
 json_t *api_schema_append(struct api_schemas *schemas, json_t *list, json_t *value);
-/* JSON written with ' for ". NULL when out of memory, and for a text that is not JSON, which is a caller's mistake. */
+/* JSON written with ' instead of ". NULL when out of memory, or for a text that is not JSON, which is the caller's
+ * mistake. */
 json_t *api_schema_quoted(const char *text);
-/* A text, as by printf. */
+/* A string; arguments as for printf. */
 __attribute__((format(printf, 1, 2))) json_t *api_schema_text(const char *format, ...);
 
-/* {"$ref": ...} to a schema among the components, which is added first if it is not there yet. */
+/* {"$ref": ...} to a schema among the components, which is added first if it is missing. */
 json_t *api_schema_of(struct api_schemas *schemas, const struct api_object *object);
-/* The schema of one field with its description; type: of the object that it belongs to. */
+/* The schema of one field with its description; type: of the object that has the field. */
 json_t *api_schema_field(struct api_schemas *schemas, const struct api_rule *rule, int type);
-/* What a dimension adds to the fields of a request: lengths of rows, and fields that do not exist in it. */
+/* The constraints that a dimension adds to the fields of a request: lengths of rows, and fields that do not exist in
+ * it. */
 json_t *api_schema_of_dimension(struct api_schemas *schemas, const struct api_object *object, int dim);
-/* A reference to an array of a frame. */
+/* The schema of a reference to an array of a frame. */
 json_t *api_schema_reference(void);
 
 #endif

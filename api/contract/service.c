@@ -1,4 +1,4 @@
-/* What the service says about itself, and problems. */
+/* Information about the service, and problems. */
 #include "api/base/codes.h"
 #include "api/contract/rules.h"
 

@@ -2,7 +2,7 @@
 #include "api/contract/rules.h"
 
 /* clang-format off */
-/* Clients of other models send what they like besides. */
+/* Clients written for other models send additional members. */
 #define OPEN "{'additionalProperties': true}"
 #define MODEL TEXT("name", "of the model: friction or friction_gradient")
 static const struct api_rule config_rules[] = {

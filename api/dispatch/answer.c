@@ -24,7 +24,7 @@ bool api_fault_too_long(struct api_fault *fault, size_t max_bytes)
 	                     max_bytes);
 }
 
-/* A body could not be written. */
+/* Explains why a body could not be written. */
 static bool refuse(enum api_written why, size_t max_bytes, struct api_fault *fault)
 {
 	if (why == API_TOO_LONG)
@@ -42,12 +42,12 @@ static bool print_json(struct api_render *render, size_t max_bytes, struct api_f
 	enum api_written written = api_document_write_json(&render->document, max_bytes, &text);
 	if (written != API_WRITTEN)
 		return refuse(written, max_bytes, fault);
-	api_buffer_trim(&text); /* it may wait for its reader for a long time */
+	api_buffer_trim(&text); /* the response may wait for a slow client */
 	api_answer_take(response, &text);
 	return true;
 }
 
-/* What the parts of an answer point into. */
+/* Memory that the parts of a response point into. */
 struct kept {
 	struct api_arena arena;
 	struct api_lent lent[API_MOST_LENT];
@@ -61,7 +61,7 @@ static void release(void *owner)
 	free(kept);
 }
 
-/* Whether some part of a frame lies in the block. */
+/* Whether part of a frame lies in the block. */
 static bool holds_part(const void *of, const void *block, size_t n)
 {
 	const struct api_frame *frame = of;
@@ -108,7 +108,7 @@ static bool join_parts(struct api_render *render, struct api_frame *frame, struc
 	return true;
 }
 
-/* A short frame is better in one piece: it fits one packet, and the arrays can be freed at once. */
+/* A short frame is sent in one piece: it fits one packet, and the arrays can be freed at once. */
 static bool print_frame(struct api_render *render, size_t max_bytes, struct api_fault *fault,
                         struct api_response *response)
 {

@@ -2,13 +2,13 @@
 
 #include "api/sets/set.h"
 
-/* In nanoseconds. */
+/* Nanoseconds per item. */
 enum {
-	VERTEX = 25, /* zeroing and adding up its numbers, its rows */
-	TEXT = 20,   /* a number, as text */
+	VERTEX = 25, /* per vertex: zeroing and summing its numbers, its rows */
+	TEXT = 20,   /* per number printed as text */
 	BINARY = 1,
 	NODE = 80,
-	BODY_CONTACTS = 8, /* times as long as others: they have no kernels */
+	BODY_CONTACTS = 8, /* factor for contacts of bodies, which have no kernels */
 };
 
 enum { SMALL_TEXT = 24 << 10, SMALL_FRAME = 64 << 10 };
@@ -47,7 +47,7 @@ uint64_t api_work_contacts(const struct api_work *work)
 	return n;
 }
 
-/* No product overflows: counts are below 2^32 where they come from a document, steps and vectors a thousand at most. */
+/* No product overflows: counts from a document are below 2^32, and there are at most a thousand steps or vectors. */
 uint64_t api_work_ns(const struct api_work *work)
 {
 	uint64_t contacts = 0;

@@ -1,5 +1,5 @@
 /**
- * Which format a body has and its answer gets; reading a body.
+ * The formats of a body and of its answer; reading a body.
  */
 #ifndef API_FORMAT_H
 #define API_FORMAT_H
@@ -10,26 +10,26 @@
 #include "api/codec/document.h"
 #include "api/contract/route.h"
 
-/* Its media type. */
+/* The format's media type. */
 const char *api_format_type(enum api_format format);
 
 /**
- * The body's by Content-Type, absent meaning JSON; JSON if there is no body. The answer's by Accept: the one that the
- * client prefers, or if it prefers none, the body's own; JSON where the operation answers with nothing else.
+ * Determines both formats. The body's: from Content-Type, by default JSON; JSON if there is no body. The answer's: the
+ * one that Accept prefers, or the body's if it prefers none; JSON if the operation has no other.
  * @return false with a 415 or a 406
  */
 bool api_formats_judge(const struct api_request *request, const struct api_operation *operation,
                        struct api_formats *formats, struct api_fault *fault);
-/* What Accept-Patch says. */
+/* The value of Accept-Patch. */
 extern const char api_patch_types[];
 
 /* Longest body of a format. */
 size_t api_format_limit(const struct api_service *service, enum api_format format);
 
 /**
- * Reads a request's body; request->formats is there.
- * @param arena     of arrays that have to be copied; must outlive the document, as must the body
- * @param document  filled in on success, to be freed with api_document_free; as it was after a fault
+ * Reads a request's body. request->formats must be set.
+ * @param arena     for arrays that have to be copied; must outlive the document, as must the body
+ * @param document  filled in on success, to be freed with api_document_free; unchanged after a fault
  */
 bool api_format_read(const struct api_service *service, const struct api_request *request, struct api_arena *arena,
                      struct api_document *document, struct api_fault *fault);

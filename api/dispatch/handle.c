@@ -1,4 +1,4 @@
-/* The story of a request: find its row, admit it, run its handler, answer. */
+/* Handling a request: find its row, admit it, run its handler, respond. */
 #include <string.h>
 
 #include "api/base/account.h"
@@ -18,9 +18,9 @@ bool api_choose_kernels(struct api_service *service, const char *name)
 	return service->kernels;
 }
 
-/* ---- what a request asks for ---- */
+/* ---- match, formats and operation ---- */
 
-/* What the caller has left to be found here. */
+/* Storage for what the caller has left NULL. */
 struct missing {
 	struct api_request request;
 	struct api_match match;
@@ -74,8 +74,8 @@ static const struct api_operation *refuse_method(const struct api_request *reque
 	return NULL;
 }
 
-/* The conditions of RFC 9110, which compare ETags and times: a set has neither. To ignore them would be to change what the
- * client wants to keep. */
+/* The conditions of RFC 9110 compare ETags and times, which sets do not have. Ignoring them would overwrite what the
+ * client wants to protect. */
 static const struct api_operation *refuse_condition(const char *header, struct api_fault *fault)
 {
 	api_fault_set(fault, API_E_WITHOUT_EFFECT,
@@ -110,7 +110,7 @@ static void fail(const struct api_request *request, const struct api_fault *faul
 	tell(fault, request->request_id, response);
 }
 
-/* ---- before its body is read ---- */
+/* ---- admission, before the body is read ---- */
 
 static bool check_length(const char *method, size_t limit, long long announced, bool chunked, struct api_fault *fault)
 {
@@ -157,7 +157,7 @@ struct api_admission api_admit(const struct api_service *service, const struct a
 	return admission;
 }
 
-/* ---- when it is there ---- */
+/* ---- handling, with the body ---- */
 
 bool api_is_large(const struct api_service *service, const struct api_request *request)
 {
@@ -184,7 +184,7 @@ static bool run(const struct api_service *service, const struct api_request *req
 	return operation->handler(&call);
 }
 
-/* What looks like lack of memory may be a raised flag, or a request that would not fit however long it waits. */
+/* What looks like lack of memory may be a raised stop flag, or a request that would never fit. */
 static void explain(const struct api_account *account, struct api_fault *fault)
 {
 	if (fault->deferred || (fault->status && fault->status != 503))
@@ -200,7 +200,8 @@ static void explain(const struct api_account *account, struct api_fault *fault)
 		api_fault_no_memory(fault);
 }
 
-/* The problem is printed once the account is closed: there is memory for it even if the request was stopped or too large. */
+/* The problem is printed after the account is closed, so that there is memory for it even if the request was stopped
+ * or too large. */
 bool api_handle(const struct api_service *service, const struct api_request *request, struct api_response *response)
 {
 	struct api_account account;

@@ -5,7 +5,7 @@
 #include "api/base/utf8.h"
 #include "api/validate/query.h"
 
-/* A message shows 200 characters of a path, each of which may have come as %XX. */
+/* A message quotes 200 characters of a path, each of which may have come as %XX. */
 _Static_assert(API_PATH_BYTES > 3 * 200, "what is cut off is never shown");
 
 static void keep_name(struct api_match *match, int i, const char *text, size_t n, bool judged)
@@ -16,7 +16,7 @@ static void keep_name(struct api_match *match, int i, const char *text, size_t n
 	match->is_broken |= !judged && (bytes < n || !api_is_utf8(match->names[i]));
 }
 
-/* What stands at *path for a name, whose '}' is at `close`. */
+/* Takes the part of *path that matches a name, whose '}' is at `close`. */
 static bool take_name(const struct api_route *route, const char *close, const char **path, struct api_match *match,
                       int i)
 {

@@ -36,14 +36,15 @@ bool is_digit(char c)
 }
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-// The highest bit of each byte that is not a digit, up to the first such byte; above that, of any byte.
+// For each byte that is not a digit, sets its highest bit, up to the first such byte; the bits above that are
+// arbitrary.
 uint64_t not_digits(uint64_t v)
 {
 	return ((v + 0x4646464646464646) | (v - 0x3030303030303030)) & 0x8080808080808080;
 }
 
-// The number of eight bytes from 0 to 9, the first digit in the lowest. Neighbours are merged three times: into pairs,
-// into fours, into the number.
+// The number formed by eight bytes from 0 to 9, the first digit in the lowest byte. Neighbours are merged three times:
+// into pairs, into fours, into the number.
 uint64_t merge_eight(uint64_t v)
 {
 	v = v * 10 + (v >> 8);
@@ -54,8 +55,8 @@ uint64_t merge_eight(uint64_t v)
 
 constexpr uint64_t small_tens[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
 
-// Goes on while there are eight bytes to look at; done says whether something other than a digit ended them. What follows
-// the last digits is shifted out, and zeros in front of them take its place.
+// Continues while eight bytes are left; done tells whether something other than a digit ended them. The bytes after the
+// last digit are shifted out and replaced by leading zeros.
 inline const char *read_eights(const char *p, const char *end, uint64_t &digits, bool &done)
 {
 	uint64_t v;
@@ -82,7 +83,7 @@ inline const char *read_eights(const char *p, const char *, uint64_t &, bool &)
 #endif
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-// At most seven zeros after "0.", without a branch: they come and go from number to number. text: least_long digits
+// Counts at most seven zeros after "0.", without a branch, since their number is unpredictable. text: least_long digits
 inline std::ptrdiff_t zeros_in_front(const char *text)
 {
 	uint64_t v;
@@ -106,7 +107,7 @@ inline const char *read_digits(const char *p, const char *end, uint64_t &digits)
 	return p;
 }
 
-// Each reader returns where it stopped; false: the grammar is broken there.
+// Each reader returns where it stopped; false: malformed there.
 inline bool read_integer(const char *&p, const char *end, parts &number)
 {
 	number.negative = p < end && *p == '-';
@@ -168,7 +169,7 @@ std::ptrdiff_t significant_digits(const char *p, const parts &number)
 	return n;
 }
 
-// Whether number.digits holds them all.
+// Whether number.digits contains all digits.
 inline bool are_digits_exact(const char *text, const parts &number)
 {
 	if (number.n_digits < least_long)
@@ -177,7 +178,7 @@ inline bool are_digits_exact(const char *text, const parts &number)
 	       significant_digits(text, number) <= max_exact_digits;
 }
 
-// Digits and power are exact, so that one rounding remains.
+// Digits and power are exact, so that there is a single rounding.
 inline bool convert_exactly(const parts &number, double &value)
 {
 	if (number.digits > max_exact)
@@ -194,9 +195,9 @@ inline bool convert_exactly(const parts &number, double &value)
 	return true;
 }
 
-// The 64 bits of the digits times the 128 of the power of ten. Their product is too large by less than 2^64 in 2^192, that
-// is, by less than one in the 128 bits that are used here, as much as is cut off below them: unless these say that the
-// number lies half way between two doubles, they round as the number does.
+// Multiplies the 64 bits of the digits by the 128 of the power of ten. The product is too large by less than 2^64 in
+// 2^192, that is, by less than one in the 128 bits used here, which is as much as is cut off below them. The 128 bits
+// therefore round as the number does, unless they lie half way between two doubles.
 inline bool convert_by_table(const parts &number, double &value)
 {
 	if (number.exponent < API_LEAST_POWER || number.exponent > API_MOST_POWER || number.digits == 0)
@@ -206,7 +207,7 @@ inline bool convert_by_table(const parts &number, double &value)
 	const uint64_t digits = number.digits << zeros;
 	const uint128 product = static_cast<uint128>(digits) * ten.high + (static_cast<uint128>(digits) * ten.low >> 64);
 	const int top = static_cast<int>(product >> 127);
-	const uint128 left = product << (1 - top); // the first bit is that of the significand
+	const uint128 left = product << (1 - top); // with the first bit of the significand in front
 	const uint128 half = static_cast<uint128>(1) << (127 - 53), below = left & (2 * half - 1);
 	const int exponent = api_log2_of_ten(power) + 1086 - zeros + top;
 	if (exponent < 1 || exponent > 2045 || below - (half - 2) <= 4)
@@ -217,7 +218,7 @@ inline bool convert_by_table(const parts &number, double &value)
 	return true;
 }
 
-// from_chars reports too large and too small in the same way. A number out of range is not zero, so it is too large if it
+// from_chars reports overflow and underflow in the same way. A number out of range is not zero, so it overflows if it
 // is above 1.
 bool is_over_one(const char *text, const char *end, const parts &number)
 {

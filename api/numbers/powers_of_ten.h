@@ -1,5 +1,5 @@
 /**
- * Powers of ten to 128 bits. The table is written by scripts/powers_of_ten, which also checks it.
+ * Powers of ten to 128 bits. scripts/powers_of_ten writes and checks the table.
  */
 #ifndef API_POWERS_OF_TEN_H
 #define API_POWERS_OF_TEN_H
@@ -12,8 +12,8 @@ extern "C" {
 
 enum { API_LEAST_POWER = -348, API_MOST_POWER = 324 };
 
-/* m = high * 2^64 + low, the least integer in [2^127, 2^128) with m * 2^(e - 127) >= 10^p, e = api_log2_of_ten(p). Exact
- * for p from 0 to 55, else less than 1 too large. */
+/* m = high * 2^64 + low, the least integer in [2^127, 2^128) with m * 2^(e - 127) >= 10^p, e = api_log2_of_ten(p).
+ * Exact for p from 0 to 55, otherwise less than 1 too large. */
 struct api_power_of_ten {
 	uint64_t high, low;
 };

@@ -1,28 +1,28 @@
 /**
- * The shortest decimal of a double, the nearest to it among those of that length.
+ * The shortest decimal of a double; among those of equal length, the nearest.
  *
  * A double v = c 2^q stands for all reals between the midpoints to its neighbours: an interval of width 2^q around v
  * (its lower half is half as wide where c = 2^52, as the spacing changes there), which includes its ends if c is even.
  * Any decimal in it reads back as v. Let 10^k <= width < 10^(k+1). Then
  *  - at least one multiple of 10^k lies in the interval: no more digits than those are needed;
- *  - at most one multiple of 10^(k+1) does: if there is one, it is the shortest, once its trailing zeros are left out;
- *  - else the answer is the multiple of 10^k next to v, the even one of two, which lies in the interval unless its
- *    lower half is the narrow one: then it may be the one above.
- * So all is decided by comparing v and both ends with the multiples 10^k s and 10^k (s + 1) around v, the point half
- * way between them, and with those of 10^(k+1).
+ *  - at most one multiple of 10^(k+1) does: if there is one, it is the shortest, once its trailing zeros are removed;
+ *  - otherwise the result is the multiple of 10^k next to v, the even one of two. It lies in the interval unless its
+ *    lower half is the narrow one; then the result may be the one above.
+ * So comparing v and both ends with the multiples 10^k s and 10^k (s + 1) around v, with the point half way between
+ * them, and with multiples of 10^(k+1) decides everything.
  *
- * v and its ends are x 2^(q-2) with x = 4c, 4c - 2 (or 4c - 1), 4c + 2; what they are compared with are integers, in
- * units of y = x 2^q / 10^k. y is computed for v and for half the width, as products with the 128 bits of 10^-k,
- * rounded up, and kept as 64 bits, four of them after the point, and a second word. In units of that word, u = 2^-68,
- * the product is less than 1/2 too large, and cutting it off makes it less than 1 too small; the same for half the
- * width; so with 2 added (BIAS), v and its ends come out wrong by 0 to +4 u. scripts/powers_of_ten --check shows that
- * for all q and all x up to 2^55, y is an integer, or at least 5 u above one and 4 u below the next. Hence the second
- * word is at most 4 if y is an integer (and the bits after the point are then 0); otherwise the bits after the point
- * are not 0 once 1 is put there for a second word over 4. That compares with integers as y itself does: there are no
- * other cases, no fallback.
+ * v and its ends are x 2^(q-2) with x = 4c, 4c - 2 (or 4c - 1), 4c + 2. In units of y = x 2^q / 10^k, they are compared
+ * with integers. y is computed for v and for half the width, as products with the 128 bits of 10^-k, rounded up, and
+ * kept as 64 bits, four of them after the point, and a second word. In units of that word, u = 2^-68, the product is
+ * less than 1/2 too large, and cutting it off makes it less than 1 too small. The same holds for half the width. So
+ * with 2 added (BIAS), v and its ends come out wrong by 0 to +4 u. scripts/powers_of_ten --check shows that for all q
+ * and all x up to 2^55, y is an integer, or at least 5 u above one and 4 u below the next. Hence the second word is at
+ * most 4 if y is an integer (and the bits after the point are then 0). Otherwise the bits after the point are not 0,
+ * once a 1 is added there for a second word over 4. The result compares with integers as y itself does: there are no
+ * other cases, and no fallback.
  *
- * Seventeen digits are then written whatever their number; trailing zeros are counted and overwritten. That leaves few
- * branches to predict, and short numbers need no special case.
+ * Seventeen digits are then written in any case; trailing zeros are counted and overwritten. That leaves few branches
+ * to predict, and short numbers need no special case.
  */
 #include "api/numbers/print_double.h"
 
@@ -41,7 +41,7 @@ enum {
 	EXPONENT_BIAS = 1075, /* of c 2^q, c an integer */
 	MAX_EXPONENT = 2047,
 	DIGITS = 17,
-	BEHIND_POINT = 4, /* bits of y; quarters of 10^k are before it */
+	BEHIND_POINT = 4, /* bits of y after the point; quarters of 10^k are before it */
 	UNIT = 4 << BEHIND_POINT,
 	BIAS = 2,
 	LARGEST_ERROR = 4,
@@ -49,9 +49,9 @@ enum {
 #define TEN_16 10000000000000000u
 #define HIDDEN_BIT ((uint64_t)1 << FRACTION_BITS)
 
-/* digits * 10^(exponent - 16): exponent is that of the first digit */
+/* digits * 10^(exponent - 16); exponent belongs to the first digit */
 struct decimal {
-	uint64_t digits; /* of DIGITS digits, the first of which is not 0 */
+	uint64_t digits; /* DIGITS digits, the first of which is not 0 */
 	int exponent;
 };
 
@@ -66,7 +66,7 @@ static int log10_of_three_quarters(int q)
 	return (q * 1262611 - 524031) >> 22;
 }
 
-/* v and the ends of its interval in units of 10^k / UNIT, the last bit standing for all that follows. */
+/* v and the ends of its interval in units of 10^k / UNIT; the last bit is set if any bit beyond it is. */
 struct interval {
 	uint64_t value, below, above;
 };
@@ -87,13 +87,13 @@ static inline struct interval scale_interval(uint64_t c, int q, int k, bool narr
 	return (struct interval){round_to_odd(value), round_to_odd(below) + odd, round_to_odd(value + half) - odd};
 }
 
-/* Without a branch, which could not be predicted. */
+/* Branch-free, since a branch could not be predicted. */
 static inline uint64_t either(bool first, uint64_t a, uint64_t b)
 {
 	return b ^ ((a ^ b) & (0 - (uint64_t)first));
 }
 
-/* The multiple of 10^k, or of 10^(k+1), as explained above. */
+/* Chooses the multiple of 10^k, or of 10^(k+1), as explained above. */
 static inline uint64_t choose(const struct interval *v, bool narrow)
 {
 	const uint64_t s = v->value / UNIT, ten = s / 10 * 10;
@@ -120,7 +120,8 @@ static inline struct decimal shortest(uint64_t c, int q)
 
 /* ---- digits to text ---- */
 
-/* Eight digits of n < 10^8, one a byte, the first in the lowest. Fours, pairs and digits are split off in place. */
+/* Splits n < 10^8 into eight digits, one per byte, the first in the lowest. Fours, pairs and digits are split off in
+ * place. */
 static inline uint64_t eight_digits(uint64_t n)
 {
 	const uint64_t fours = (n << 32) - n / 10000 * (((uint64_t)10000 << 32) - 1);
@@ -143,7 +144,7 @@ static inline void store_eight(char *text, uint64_t ascii)
 	memcpy(text, &ascii, sizeof(ascii));
 }
 
-/* DIGITS digits; n of them without trailing zeros. */
+/* DIGITS digits; n of them up to the last that is not 0. */
 struct digits {
 	char first;
 	union sixteen {
@@ -156,7 +157,7 @@ struct digits {
 };
 
 #ifdef __SSE2__
-/* The same steps as in eight_digits, for both at once. */
+/* The steps of eight_digits, for both halves at once. */
 static inline __m128i sixteen_digits(uint64_t next, uint64_t last)
 {
 	const __m128i n = _mm_set_epi64x((long long)last, (long long)next);
@@ -239,8 +240,8 @@ static char *write_small(char *text, const struct digits *digits, int exponent)
 	return text + 1 - exponent + digits->n;
 }
 
-/* The point is between digits. What follows it moves by one place in registers, since what was just stored cannot be
- * loaded again at once. */
+/* The point is between digits. The digits after it are moved by one place in registers, since bytes that were just
+ * stored cannot be loaded again without a stall. */
 static char *write_mixed(char *text, const struct digits *digits, int exponent)
 {
 	const uint128 after = ((uint128)digits->rest.eight[1] << 64 | digits->rest.eight[0]) >> 8 * exponent;
@@ -251,7 +252,8 @@ static char *write_mixed(char *text, const struct digits *digits, int exponent)
 	return text + digits->n + 1;
 }
 
-/* Whole numbers below 10^22. From 2^53 on, the digits after the shortest ones are those of the number, not zeros. */
+/* Whole numbers below 10^22. From 2^53 on, the digits after the shortest ones are those of the exact value, not
+ * zeros. */
 static char *write_whole(char *text, const struct digits *digits, int exponent, uint64_t c, int q)
 {
 	if (q > 0) {
@@ -272,7 +274,7 @@ static char *write_whole(char *text, const struct digits *digits, int exponent, 
 	return text;
 }
 
-/* Whichever is shorter, without a point if possible. */
+/* The shorter notation, without an exponent if they are equal. */
 static bool is_fixed(const struct digits *digits, int exponent)
 {
 	const int single = digits->n == 1;
@@ -314,7 +316,7 @@ size_t api_real_write(double value, char *text)
 	return (size_t)(at - text);
 }
 
-/* The digits of n < 10^8 without zeros in front. */
+/* Writes the digits of n < 10^8 without leading zeros. */
 static inline char *write_short(char *text, uint64_t n)
 {
 	const uint64_t digits = eight_digits(n);

@@ -1,5 +1,5 @@
 /**
- * Numbers as decimal text, exactly and without a locale. Allocates nothing, safe to call from several threads.
+ * Printing numbers as decimal text, exactly and without a locale. Allocates nothing, safe to call from several threads.
  */
 #ifndef API_PRINT_DOUBLE_H
 #define API_PRINT_DOUBLE_H
@@ -7,19 +7,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Room for any number that is written: all of these bytes may be touched, although the longest number is a few bytes
- * shorter. */
+/* Room for any number. All of these bytes may be written, although the longest number is a few bytes shorter. */
 enum { API_NUMBER_BYTES = 40 };
 
 /**
- * The shortest decimal that reads back to the same bits, and the nearest to the value among those, with a '.' or an 'e' in
- * it: in the form of C++'s std::to_chars ("0.001", "1e+05", "1.5e-05"), and with ".0" after whole numbers ("1.0", "-0.0").
+ * The shortest decimal that reads back to the same bits, and the nearest to the value among those, always with a '.' or
+ * an 'e': in the form of C++'s std::to_chars ("0.001", "1e+05", "1.5e-05"), with ".0" after whole numbers ("1.0",
+ * "-0.0").
  * @param text   [API_NUMBER_BYTES], not terminated
  * @return bytes written; 0 for a value that is not finite
  */
 size_t api_real_write(double value, char *text);
 
-/* The same for integers: digits, after a '-' if it is negative. */
+/* As above for integers: digits, after a '-' if negative. */
 size_t api_integer_write(int64_t value, char *text);
 
 #endif

@@ -27,8 +27,7 @@
 	X(incline, "/explorer/incline.js", "incline.js", SCRIPT) \
 	X(spy, "/explorer/spy.js", "spy.js", SCRIPT)
 
-/* .incbin, since a string literal of this length would be beyond what ISO C promises. Its paths are relative to where
- * make runs. */
+/* .incbin, since ISO C does not guarantee string literals of this length. Its paths are relative to where make runs. */
 #define INCLUDE(name, path, file, type) \
 	__asm__(".pushsection .rodata\n" \
 	        ".globl api_asset_" #name "\n.hidden api_asset_" #name "\napi_asset_" #name ":\n" \
@@ -53,7 +52,7 @@ const struct api_asset *api_asset_find(const char *path)
 	return NULL;
 }
 
-/* FNV-1a: no client chooses the bytes, so the hash need not resist attacks. */
+/* FNV-1a: clients do not choose the bytes, so the hash need not resist attacks. */
 void api_asset_tag(const struct api_asset *asset, char tag[API_ETAG])
 {
 	uint64_t hash = 0xcbf29ce484222325;

@@ -9,9 +9,9 @@
 
 enum { API_ETAG = 20 };
 
-/* A file; everything is static. */
+/* A file; all members are static. */
 struct api_asset {
-	const char *path; /* of the URL */
+	const char *path; /* path of its URL */
 	const char *type; /* Content-Type */
 	const char *bytes, *end;
 };
@@ -19,7 +19,7 @@ struct api_asset {
 /* @return NULL if no file has this path */
 const struct api_asset *api_asset_find(const char *path);
 
-/* A strong entity tag, quotes included: other bytes, another tag. */
+/* A strong entity tag, quotes included; it changes with the bytes. */
 void api_asset_tag(const struct api_asset *asset, char tag[API_ETAG]);
 
 #endif

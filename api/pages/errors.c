@@ -10,19 +10,19 @@
 #include "api/dispatch/answer.h"
 #include "api/problem.h"
 
-/* As assets.c takes the files of web/. */
+/* Includes the file as assets.c does. */
 __asm__(".pushsection .rodata\n"
         ".globl api_troubleshooting\n.hidden api_troubleshooting\napi_troubleshooting:\n"
         ".incbin \"docs/troubleshooting.md\"\n"
         ".byte 0\n.popsection\n");
 extern const char api_troubleshooting[];
 
-/* A stretch of the page. */
+/* A range of the page. */
 struct text {
 	const char *at, *end;
 };
 
-/* The page under construction; what does not fit is noticed at the end. */
+/* The page under construction. Text that does not fit is dropped, which is detected at the end. */
 struct page {
 	struct api_buffer buffer;
 	bool failed;
@@ -42,20 +42,20 @@ bool api_error_exists(const struct api_match *match)
 	return code_of(match->names[0]) != API_NO_CODE;
 }
 
-/* What stands below the heading of the code, up to the next one. */
+/* The text between the heading of the code and the next heading. */
 static struct text section_of(const char *code)
 {
 	char heading[64];
 	snprintf(heading, sizeof(heading), "\n### %s\n", code);
 	const char *at = strstr(api_troubleshooting, heading);
-	if (!at) /* which the tests rule out */
+	if (!at) /* impossible, as the tests check */
 		return (struct text){api_troubleshooting, api_troubleshooting};
 	at += strlen(heading);
 	const char *end = strstr(at, "\n##");
 	return (struct text){at, end ? end : at + strlen(at)};
 }
 
-/* ---- the little of Markdown that the sections use: paragraphs, tables, code, links, bold ---- */
+/* ---- the subset of Markdown that the sections use: paragraphs, tables, code, links, bold ---- */
 
 static void add_bytes(struct page *out, const char *bytes, size_t n)
 {
@@ -80,7 +80,7 @@ static const char *find(struct text text, const char *word)
 	return memmem(text.at, (size_t)(text.end - text.at), word, strlen(word));
 }
 
-/* Links to other pages of docs/ lead nowhere here: their words are left. */
+/* Links to other pages of docs/ lead nowhere here, so only their words are printed. */
 static void add_link(struct page *out, struct text words, struct text target)
 {
 	char code[64] = "";
@@ -97,7 +97,7 @@ static void add_link(struct page *out, struct text words, struct text target)
 	add(out, is_code || is_far ? "</a>" : "");
 }
 
-/* What stands between two marks, as an element. @return past the second one; NULL if there is none */
+/* Prints the text between two marks as an element. @return the end of the second one; NULL if there is none */
 static const char *add_marked(struct page *out, struct text text, const char *mark, const char *open, const char *close)
 {
 	const struct text rest = {text.at + strlen(mark), text.end};
@@ -189,7 +189,7 @@ static const char *end_of_line(struct text text)
 	return end ? end : text.end;
 }
 
-/* The lines of a paragraph are one: a link may go from one to the next. */
+/* Joins the lines of a paragraph, since a link may be split across two. */
 static const char *end_of_block(struct text text)
 {
 	const char *end = end_of_line(text);

@@ -10,7 +10,7 @@ bool api_page_exists(const struct api_match *match)
 	return api_asset_find(match->path);
 }
 
-/* The page may do nothing but talk to this service, and no page may show it in a frame. */
+/* The page may only contact this service, and no other page may embed it. */
 void api_page_headers(struct api_response *response)
 {
 	static const struct {

@@ -1,6 +1,5 @@
 /**
- * What the service says about itself, by the files that define it: info, description, the explorer, and a page for each code of
- * an error.
+ * Pages: info, description, the explorer, and one for each error code.
  */
 #ifndef API_PAGES_H
 #define API_PAGES_H
@@ -11,13 +10,13 @@ extern const struct api_operation api_get_info, api_get_health, api_get_readines
 extern const struct api_operation api_get_description;
 
 extern const struct api_operation api_get_page, api_get_file;
-/* Whether there is a file of this path. */
+/* Whether a file has this path. */
 bool api_page_exists(const struct api_match *match);
-/* What the answer for a browser says besides. */
+/* Adds the headers that restrict a page in a browser. */
 void api_page_headers(struct api_response *response);
 
 extern const struct api_operation api_get_error;
-/* Whether there is an error of this code. */
+/* Whether this error code exists. */
 bool api_error_exists(const struct api_match *match);
 
 #endif

@@ -57,8 +57,10 @@ static bool is_wanted(const struct api_request *request, const struct api_kept *
 	return !request->if_version || (kept && strcmp(request->if_version, kept->version) == 0);
 }
 
-/* The set that a request is about, if it is the version that the request wants; adds the version to the answer in any
- * case. @param uses  it counts as use. @return held; NULL with *fault: 422 (no name), 404, 412 */
+/* Finds the set that a request is about, and checks that it is the version that the request wants. Always adds the
+ * version to the response.
+ * @param uses  counts as use
+ * @return held; NULL with *fault: 422 (no name), 404, 412 */
 static struct api_set *find_set(const struct api_call *call, bool uses)
 {
 	if (!check_name(call))
@@ -96,7 +98,7 @@ bool api_set_is_large(const struct api_service *service, const struct api_reques
 	return api_work_is_large(&work);
 }
 
-/* ---- what a set is ---- */
+/* ---- describing a set ---- */
 
 static void describe_skipped(struct api_render *r, json_t *object, const struct api_set *set)
 {
@@ -135,7 +137,7 @@ static bool describe_set(struct api_job *job)
 	return true;
 }
 
-/* A set that is there, as the answer. */
+/* Answers with a set that exists. */
 static bool answer_set(const struct api_call *call, struct api_set *set)
 {
 	static const struct api_steps steps = {NULL, have_set, describe_set, NULL, false};
@@ -155,13 +157,13 @@ static bool get_set(const struct api_call *call)
 /* A set on its way into the store. */
 struct putting {
 	const char *name, *caller;
-	char version[API_VERSION_BYTES]; /* that it will have */
-	struct api_kept *old;            /* what the name stands for, held; or NULL */
+	char version[API_VERSION_BYTES]; /* its future version */
+	struct api_kept *old;            /* the current set of that name, held; or NULL */
 	struct api_document patch;       /* empty for PUT */
 	struct api_lagged_velocities lagged_velocities;
-	struct api_set *made;    /* until it is in the store */
+	struct api_set *made;    /* the new set, until it is in the store */
 	struct api_kept *stored; /* held */
-	bool changed;            /* the name stands for something else by now: all over again */
+	bool changed;            /* the name refers to another set by now: start again */
 };
 
 static bool check_set(struct api_job *job, const json_t *patch, struct api_lagged_velocities *lagged_velocities)
@@ -177,7 +179,7 @@ static bool decode_put(struct api_job *job)
 	return api_job_read(job) && check_set(job, NULL, &p->lagged_velocities);
 }
 
-/* The document of the old set, with the patch merged into it. */
+/* Reads the document of the old set, and merges the patch into it. */
 static bool decode_patch(struct api_job *job)
 {
 	struct putting *p = job->more;
@@ -253,7 +255,7 @@ static void let_go(struct putting *p)
 	p->stored = p->old = NULL;
 }
 
-/* A set that was there already. */
+/* Answers with a set that was already there. */
 static bool answer_kept(const struct api_call *call, const struct putting *p)
 {
 	const bool ok = answer_set(call, api_set_of(p->old));
@@ -268,7 +270,7 @@ static void add_location(struct api_response *response, const char *name)
 	api_response_add_header(response, "Location", location);
 }
 
-/* The answer is printed first, which can fail; nothing has changed then. */
+/* Prints the answer first, since that can fail: nothing has changed then. */
 static bool run(const struct api_call *call, const struct api_steps *steps, struct putting *p)
 {
 	bool ok = api_job_run(call, steps, NULL, p);
@@ -294,7 +296,7 @@ static bool must_be_free(const struct api_request *request)
 	return request->if_none_match && strcmp(request->if_none_match, "*") == 0;
 }
 
-/* Whether the request has been carried out before: it is there, and came where this one wants it. */
+/* Whether the request has been carried out before: the set exists, and replaced the version that the request names. */
 static bool was_put(const struct api_request *request, const struct putting *p)
 {
 	return p->old && strcmp(p->old->version, p->version) == 0 &&
@@ -322,7 +324,7 @@ static bool put_once(const struct api_call *call, struct putting *p)
 	if (p->old && must_be_free(request))
 		return refuse_taken(call, p);
 	if (was_put(request, p)) {
-		api_kept_release(hold(call->service, request, true)); /* it counts as use */
+		api_kept_release(hold(call->service, request, true)); /* counts as use */
 		return answer_kept(call, p);
 	}
 	if (!is_wanted(request, p->old))
@@ -350,7 +352,7 @@ static bool patch_once(const struct api_call *call, struct putting *p)
 
 typedef bool attempt(const struct api_call *call, struct putting *p);
 
-/* All over again if another request got in first: so one of them always gets on. */
+/* Starts again if another request came first; one of them always succeeds. */
 static bool put_until_done(const struct api_call *call, attempt *once)
 {
 	const struct api_request *request = call->request;
@@ -410,7 +412,7 @@ static void list_sets(struct api_render *r, const struct api_sets *sets, const s
 	}
 }
 
-/* Of what the list prints. */
+/* Admits the memory that printing the list takes. */
 static bool admit_list(const struct api_call *call, const struct api_listed *listed, size_t n)
 {
 	enum { NODES = 10 + FRIC_N_TYPES, NODES_OF_SKIPPED = 4 };

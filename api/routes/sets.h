@@ -1,5 +1,5 @@
 /**
- * What routes below /v1/sets/{name} have in common.
+ * Functions shared by the routes below /v1/sets/{name}.
  */
 #ifndef API_ROUTES_SETS_H
 #define API_ROUTES_SETS_H
@@ -7,16 +7,16 @@
 #include "api/compute/job.h"
 
 /**
- * api_job_run of the set that a request is about, if it is the version that the request wants; adds the version to the
- * answer in any case. This counts as use.
+ * Runs api_job_run for the set that a request is about, if it is the version that the request wants. Always adds the
+ * version to the response. Counts as use.
  * @return false with *fault: also 422 (no name), 404, 412
  */
 bool api_set_run(const struct api_call *call, const struct api_steps *steps, void *more);
 
-/* Whether the set that the path names is large: to read its document, and to take contact_ns for each of its contacts.
- * False if there is none. */
+/* Whether reading the document of the set named in the path, and spending contact_ns on each of its contacts, takes
+ * long. False if there is no such set. */
 bool api_set_is_large(const struct api_service *service, const struct api_request *request, uint64_t contact_ns);
-/* Whether a request is certainly costly that prepares or sums up the set's contacts, however short its body. */
+/* Whether a request that prepares or sums the set's contacts is certainly costly, however short its body. */
 bool api_set_question_is_large(const struct api_service *service, const struct api_request *request);
 
 #endif

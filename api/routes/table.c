@@ -17,12 +17,12 @@ static const struct api_operation get_metrics = {
 
 #define SET_NAME "^(?![.]{1,2}$)[A-Za-z0-9._~-]{1,64}$"
 
-/* How routes of UM-Bridge tell faults. */
+/* Routes of UM-Bridge report faults in the protocol's form. */
 #define FAILS .fail = api_bridge_fail, .failure = &api_bridge_failure
 
-/* The first row that matches is taken. The description of the service has the same order. Open are probes, which come
- * from programs without a token and learn nothing but that the server is there, and what is the same for everybody: the
- * page and the description. */
+/* The first matching row is used, and the OpenAPI description has the same order. Open are probes, sent by programs
+ * without a token, which learn only that the server runs, and content that is the same for everybody: the page and
+ * the description. */
 /* clang-format off */
 static const struct api_route rows[] = {
 	{"/v1/evaluate", .methods[API_POST] = &api_post_evaluate, .negotiates = true},

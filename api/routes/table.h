@@ -1,5 +1,5 @@
 /**
- * The routes. A new one is a row here and a file with its handlers and its operations; all else follows.
+ * The table of routes. A new route is a row here and a file with its handlers and operations; everything else follows.
  */
 #ifndef API_TABLE_H
 #define API_TABLE_H
