@@ -7,7 +7,7 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "stencils are hashed as they lie in memory");
 
-/* What a version is made of, piece by piece: a long piece by its own hash, so that the whole stays short. */
+/* The input of a version, piece by piece. A long piece enters as its own hash, so that the whole stays short. */
 struct pieces {
 	char bytes[256];
 	size_t n;

@@ -5,7 +5,7 @@
 #include "api/base/account.h"
 #include "api/base/pool.h"
 
-/* A patch's mark k stands for the document's array n_before + k from now on. */
+/* A patch's mark k becomes the mark n_before + k of the merged document. */
 static void shift_marks(json_t *node, json_int_t n_before)
 {
 	const char *key;
@@ -39,7 +39,7 @@ static json_t *merged(json_t *target, json_t *patch);
 static bool merge_member(json_t *object, const char *key, json_t *patch)
 {
 	if (json_is_null(patch)) {
-		json_object_del(object, key); /* it may be absent */
+		json_object_del(object, key); /* fails harmlessly if it is absent */
 		return true;
 	}
 	json_t *value = merged(json_object_get(object, key), patch);
@@ -47,9 +47,9 @@ static bool merge_member(json_t *object, const char *key, json_t *patch)
 }
 
 /**
- * MergePatch of RFC 7396, 2. An object is changed in place.
- * @param target  or NULL: there is none
- * @return a new reference; NULL when out of memory, or the request was stopped
+ * MergePatch of RFC 7396, section 2. An object is changed in place.
+ * @param target  NULL: nothing to merge into
+ * @return a new reference; NULL when out of memory, or if the request was stopped
  */
 static json_t *merged(json_t *target, json_t *patch)
 {

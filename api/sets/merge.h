@@ -1,6 +1,6 @@
 /**
- * JSON Merge Patch (RFC 7396) of documents with arrays: an object is merged member by member, null takes a member away,
- * anything else, an array for one, replaces what was there as a whole.
+ * JSON Merge Patch (RFC 7396) of documents with arrays: objects are merged member by member, null removes a member, and
+ * anything else, such as an array, replaces the old value as a whole.
  */
 #ifndef API_MERGE_H
 #define API_MERGE_H
@@ -9,8 +9,8 @@
 #include "api/codec/document.h"
 
 /**
- * @param document  becomes the merged document, whose arrays may be those of either; so whatever either borrows must
- *                  outlive it, patch and its memory included
+ * @param document  becomes the merged document. Its arrays may come from either, so memory that either borrows must
+ *                  outlive it, and so must the patch and its memory
  * @param patch     its tree may be changed; still to be freed, after document
  * @return false with *fault: 503
  */

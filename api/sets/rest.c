@@ -7,10 +7,10 @@
 
 enum { LENGTH_BYTES = 8, STEP = 64, SPAN = 1 << 16 /* numbers between two looks at whether it is still wanted */ };
 
-/* An array and its place in the tail. */
+/* An array and its offset in the tail. */
 struct placed {
 	const struct api_array *array;
-	enum api_dtype dtype; /* as it is stored */
+	enum api_dtype dtype; /* the stored type */
 	size_t offset;
 };
 
@@ -30,7 +30,7 @@ static size_t span_end(size_t begin, size_t n)
 	return n - begin < SPAN ? n : begin + SPAN;
 }
 
-/* Trees get no memory for a request that was stopped. @return false */
+/* Trees get no memory for a request that was stopped, so the cause may be either. @return false */
 static bool no_memory(struct api_fault *fault)
 {
 	return api_account_is_stopped() ? api_fault_stopped(fault) : api_fault_no_memory(fault);
@@ -38,7 +38,7 @@ static bool no_memory(struct api_fault *fault)
 
 /* ---- arrays ---- */
 
-/* Every number is an i32 of the same value and sign. */
+/* Whether every number is an i32 of the same value and sign. */
 static bool fit_i32(const double *x, size_t n)
 {
 	if (!api_reals_are_within(x, n, INT32_MIN, INT32_MAX))
@@ -49,7 +49,7 @@ static bool fit_i32(const double *x, size_t n)
 	return fit;
 }
 
-/* Integers take half as much as i32, and indices are then used where they are. Empty lists stay what a text has. */
+/* As i32 integers take half the memory, and indices can be used in place. Empty lists keep their type. */
 static enum api_dtype stored_dtype(const struct api_array *array)
 {
 	if (array->dtype != API_F64 || array->n == 0)
@@ -86,7 +86,7 @@ static bool store(const struct placed *placed, char *tail, struct api_fault *fau
 
 /* ---- the document ---- */
 
-/* One that is deeper than is kept is empty, or it would not have passed. */
+/* An array with more levels than its shape records is empty, or it would not have passed the checks. */
 static json_t *shape_of(const struct api_array *array)
 {
 	json_t *shape = json_array();
@@ -99,7 +99,7 @@ static json_t *shape_of(const struct api_array *array)
 	return NULL;
 }
 
-/* What represents an array that was placed; NULL when out of memory. */
+/* The reference to a stored array; NULL when out of memory. */
 static json_t *reference(const struct placed *placed)
 {
 	json_t *object = json_object();
@@ -119,7 +119,7 @@ static json_t *place(struct writer *w, const struct api_array *array)
 	return reference(placed);
 }
 
-/* Puts references in place of the marks below a node. @return false when out of memory */
+/* Replaces the marks below a node with references. @return false when out of memory */
 static bool refer(struct writer *w, json_t *node)
 {
 	for (void *i = json_object_iter(node); i; i = json_object_iter_next(node, i)) {
@@ -135,7 +135,7 @@ static bool refer(struct writer *w, json_t *node)
 	return true;
 }
 
-/* ---- the block ---- */
+/* ---- the stored block ---- */
 
 static bool fill(const struct writer *w, size_t text_bytes, size_t head_bytes, struct api_rest *rest,
                  struct api_fault *fault)
@@ -176,8 +176,8 @@ bool api_rest_write(struct api_document *document, struct api_arena *arena, stru
 }
 
 /**
- * Doubles count as integers of a text: as reals they are the same, and what passed as indices were integers, whatever
- * their form was (-0, for one). Having passed, all are finite.
+ * Doubles count as integers written in a text: as reals they are the same, and those that passed as indices were
+ * integers, in whatever form (-0, for one). All are finite, having passed the checks.
  */
 bool api_rest_read(const struct api_rest *rest, struct api_arena *arena, struct api_document *document,
                    struct api_fault *fault)

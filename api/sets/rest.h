@@ -1,6 +1,6 @@
 /**
- * A lagged document at rest: what PATCH needs of a set. A frame (codec/frame.h) in one block of the pool, whichever
- * format it came in, with every array in the tail. Only a document that has passed the checks can be put to rest.
+ * The stored form of a lagged document, which PATCH needs. A frame (codec/frame.h) in one block of the pool, whichever
+ * format the document came in, with every array in the tail. Only a document that has passed the checks can be stored.
  */
 #ifndef API_REST_H
 #define API_REST_H
@@ -16,16 +16,16 @@ struct api_rest {
 };
 
 /**
- * @param document  its tree is rewritten: all that can be done with it afterwards is to free it. Arrays of f64 whose numbers
- *                  are all integers become i32 where no bit is lost (not -0)
- * @param arena     of what is needed on the way
+ * @param document  its tree is rewritten: only freeing it is allowed afterwards. Arrays of f64 become i32 if all
+ *                  numbers are integers and no bit is lost (-0 would lose its sign)
+ * @param arena     for temporary memory
  * @param rest      pool set; filled in on success, to be freed with api_rest_free
  * @return false with *fault: 503
  */
 bool api_rest_write(struct api_document *document, struct api_arena *arena, struct api_rest *rest,
                     struct api_fault *fault);
 /**
- * The document as it was, in other dtypes: it passes the same checks, and gives the same batch, bit for bit.
+ * Reads the stored document. dtypes may differ, but it passes the same checks and gives the same batch, bit for bit.
  * @param document  its arrays are borrowed from *rest, which must outlive it; to be freed with api_document_free
  * @return false with *fault: 503
  */

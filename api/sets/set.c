@@ -97,7 +97,7 @@ static struct api_shared_pattern *pattern_create(struct api_set *set, const stru
 	return NULL;
 }
 
-/* Several may make the same pattern at the same time; one of them is kept. */
+/* Several threads may make the same pattern at the same time; one of the results is kept. */
 static void pattern_keep(struct api_set *set, int places, struct api_shared_pattern *shared)
 {
 	if (atomic_flag_test_and_set(&set->keeps_pattern[places]))
@@ -147,7 +147,7 @@ const struct fric_schedule *api_set_schedule(struct api_set *set, const struct f
 
 /* ---- lagged velocities ---- */
 
-/* Numbers in the velocities of vertices and of bodies. */
+/* Lengths of the velocities of vertices and of bodies. */
 static size_t n_of_vertices(const struct api_set_facts *facts)
 {
 	return facts->n_vertices * facts->dim;
@@ -158,7 +158,7 @@ static size_t n_of_bodies(const struct api_set_facts *facts)
 	return facts->n_bodies * api_twist(facts->dim);
 }
 
-/* A copy that counts; @return false when out of memory. */
+/* Copies into memory that counts. @return false when out of memory */
 static bool keep(struct api_set *set, const double *values, size_t n, double **kept, struct api_fault *fault)
 {
 	if (!values)
@@ -175,7 +175,7 @@ static void give_back(struct api_set *set, double *kept, size_t n)
 		counted_give(&set->counted, kept, n * sizeof(*kept));
 }
 
-/* Where there are both, a question may bring those of one of them. */
+/* With both vertices and bodies, a question may bring the lagged velocities of only one of them. */
 static bool keep_lagged_velocities(struct api_set *set, const struct api_lagged_velocities *v, struct api_fault *fault)
 {
 	const size_t n = n_of_vertices(&set->facts), m = n_of_bodies(&set->facts);
@@ -185,7 +185,7 @@ static bool keep_lagged_velocities(struct api_set *set, const struct api_lagged_
 	       keep(set, v->bodies, m, &set->lagged_body_velocities, fault);
 }
 
-/* Those of all DOFs, if all have one: in an array of their own where there are both vertices and bodies. */
+/* Lagged velocities over all DOFs, if both parts exist. With vertices and bodies they need an array of their own. */
 struct joined {
 	const double *all;
 	double *own;
@@ -237,7 +237,7 @@ static struct api_set *allocate(struct api_pool *pool)
 	struct api_set *set = api_pool_take(pool, sizeof(*set));
 	if (!set)
 		return NULL;
-	memset(set, 0, sizeof(*set)); /* also what flags and pointers begin with */
+	memset(set, 0, sizeof(*set)); /* zero is the initial value of flags and pointers */
 	set->kept.free = free_kept;
 	set->pool = pool;
 	set->document.pool = pool;
@@ -256,7 +256,7 @@ static bool prepare(struct api_set *set, const struct fric_context *context, con
 	return code == FRIC_OK || api_fault_core(fault, &error);
 }
 
-/* Once: among millions of contacts the search takes a while. */
+/* Runs once per set, since the search takes a while among millions of contacts. */
 static void find_first_skipped(struct api_set *set)
 {
 	const size_t n = fric_n_skipped(set->contacts) < API_FIRST_SKIPPED ? fric_n_skipped(set->contacts)

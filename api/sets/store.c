@@ -10,54 +10,54 @@
 #include "api/base/account.h"
 
 enum {
-	RECENT_MS = 10000, /* used within that time: not forgotten to make room */
-	SHARED_MS = 60000, /* unused for that long: forgotten to make room for another caller */
+	RECENT_MS = 10000, /* sets used within that time are not evicted to make room for their own caller */
+	SHARED_MS = 60000, /* sets unused for that long are evicted to make room for other callers */
 };
 
-/* A list that ends where it begins. */
+/* A circular list; the head is a link, too. */
 struct ring {
 	struct ring *before, *after;
 };
 
-/* What is limited. */
+/* The limited quantities. */
 struct amount {
 	size_t names, bytes;
 };
 
-/* Lives as long as it has sets, named or still held. */
+/* Lives as long as the caller has sets, whether named or still held. */
 struct caller {
 	char name[API_CALLER_BYTES];
 	uint64_t hash;
-	struct caller *next;   /* in its bucket, or of those that are to be freed */
-	struct ring sets;      /* those with a name, the one whose last use is longest ago first */
+	struct caller *next;   /* next in its bucket, or in the list to be freed */
+	struct ring sets;      /* those with a name, least recently used first */
 	size_t n_sets;         /* named or held */
-	struct amount has;     /* bytes: of all of those */
-	struct amount planned; /* while room is made: what is left of that */
-	uint64_t plan;         /* in which `planned` was written last */
+	struct amount has;     /* bytes: of all sets, named or held */
+	struct amount planned; /* while room is made: `has` after the evictions chosen so far */
+	uint64_t plan;         /* number of the plan that `planned` belongs to */
 };
 
-/* The store's record of a set; lives as long as the set. */
+/* The store's record of a set; it lives as long as the set. */
 struct api_entry {
 	char name[API_SET_NAME_BYTES];
 	struct api_kept *kept;
 	struct caller *caller;
-	size_t n_holders; /* the store is one while the set has its name */
+	size_t n_holders; /* the store counts as one while the set has its name */
 	int64_t used_ms;
 	bool is_named;
-	bool is_used;           /* from a hold that uses it until the store alone holds it */
-	struct api_entry *next; /* in its bucket */
-	struct api_entry *also; /* the next one to be forgotten, or freed */
-	uint64_t plan;          /* in which it was chosen last */
+	bool is_used;           /* from a hold that counts as use until only the store holds it */
+	struct api_entry *next; /* next in its bucket */
+	struct api_entry *also; /* next in the list to be evicted, or freed */
+	uint64_t plan;          /* number of the last plan that has chosen it */
 	enum api_eviction reason;
-	struct ring all, own; /* by last use: among all sets, and among the caller's */
+	struct ring all, own; /* ordered by last use: among all sets, and among the caller's */
 };
 
 struct api_sets {
 	struct api_sets_limits limits;
 	int64_t (*now_ms)(void);
-	uint64_t seed; /* nobody can choose names that share a bucket */
+	uint64_t seed; /* random, so that nobody can choose names that share a bucket */
 	size_t n_buckets;
-	pthread_mutex_t lock; /* of everything below */
+	pthread_mutex_t lock; /* protects everything below */
 	struct api_entry **entries;
 	struct caller **callers;
 	struct ring all;
@@ -66,7 +66,7 @@ struct api_sets {
 	struct api_sets_counts counts;
 };
 
-/* What is to be freed once the lock is released. */
+/* What is to be freed after the lock is released. */
 struct grave {
 	struct api_entry *entries;
 	struct caller *callers;
@@ -97,14 +97,14 @@ static void ring_remove(struct ring *link)
 
 /* ---- the lock ---- */
 
-/* The time is read under the lock, so that the rings are in its order. */
+/* The time is read under the lock, so that the rings are ordered by it. */
 static int64_t lock(struct api_sets *sets)
 {
 	pthread_mutex_lock(&sets->lock);
 	return sets->now_ms();
 }
 
-/* The request whose thread frees a set did not take its memory, so its account must not be credited with it. */
+/* The request whose thread frees a set did not allocate it, so its account must not be credited. */
 static void bury(struct api_sets *sets, struct grave *grave)
 {
 	struct api_pool *pool = sets->limits.pool;
@@ -254,14 +254,14 @@ static void expire(struct api_sets *sets, int64_t now, struct grave *grave)
 
 /* ---- room ---- */
 
-/* What has to go, and what would have to be forgotten for that. */
+/* A plan of evictions: what exceeds the limits, and the sets chosen to go. */
 struct plan {
 	struct api_sets *sets;
-	const struct caller *caller; /* for whom */
+	const struct caller *caller; /* the one that needs room */
 	int64_t now;
-	struct amount share;    /* an equal one */
+	struct amount share;    /* an equal share of the limits */
 	struct amount after;    /* what the caller will have */
-	struct amount own, all; /* of the caller, and of anybody, that is still too much */
+	struct amount own, all; /* excess over the limits, of the caller and of everybody */
 	struct api_entry *first, *last;
 };
 
@@ -319,7 +319,7 @@ static void choose(struct plan *plan, struct api_entry *entry, enum api_eviction
 	plan->last = entry;
 }
 
-/* Of names or of bytes, whether there are too many and the caller stays within its share. */
+/* For names or bytes: whether there are too many while the caller stays within its share. */
 static bool is_due(size_t too_much, size_t after, size_t share)
 {
 	return too_much > 0 && after <= share;
@@ -335,7 +335,7 @@ static bool bytes_are_due(const struct plan *plan)
 	return is_due(plan->all.bytes, plan->after.bytes, plan->share.bytes);
 }
 
-/* The caller's own, until it is within its share. */
+/* Chooses the caller's own sets, least recently used first. until_due: only until the caller is within its share. */
 static void choose_own(struct plan *plan, bool until_due)
 {
 	const struct ring *own = &plan->caller->sets;
@@ -350,7 +350,8 @@ static void choose_own(struct plan *plan, bool until_due)
 	}
 }
 
-/* Whether the caller of a set has more than an equal share of what is due. @param least  that it must have left */
+/* Whether a set's caller exceeds its share of names or bytes, whichever is due. @param least  bytes that the caller
+ * must keep */
 static bool is_above(const struct plan *plan, const struct api_entry *entry, size_t least)
 {
 	const struct amount *has = planned(plan, entry->caller);
@@ -405,7 +406,7 @@ static struct plan plan_for(struct api_sets *sets, const struct caller *caller, 
 	};
 }
 
-/* Room for more of a caller's. @return false, and nothing is forgotten, if there is none */
+/* Makes room for `more` of a caller. @return false, with nothing evicted, if that is impossible */
 static bool make_room(struct api_sets *sets, const struct caller *caller, struct amount more, size_t leaving,
                       int64_t now, struct grave *grave)
 {
@@ -475,7 +476,7 @@ static enum api_put put(struct api_sets *sets, struct caller *caller, struct api
 	return current ? API_PUT_REPLACED : API_PUT_CREATED;
 }
 
-/* The set that is about to come counts as one of the caller's, whose others may all have to go. */
+/* The new set counts as one of the caller's, whose others may all have to go. */
 static enum api_put put_for(struct api_sets *sets, const char *caller_name, struct api_entry *entry,
                             const struct api_kept *old, int64_t now, struct grave *grave)
 {
@@ -661,7 +662,7 @@ bool api_sets_list(struct api_sets *sets, const char *caller_name, struct api_ar
 	return *listed;
 }
 
-/* ---- the whole ---- */
+/* ---- counts ---- */
 
 struct api_sets_counts api_sets_counts(struct api_sets *sets)
 {

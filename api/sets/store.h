@@ -1,7 +1,7 @@
 /**
- * Collision sets by caller and name: which are kept, and for how long. What a set holds is its maker's business: here it
- * has a version and takes a number of bytes. A set never changes once it is in the store; who has asked for one holds it
- * until it is released, whatever happens to its name meanwhile.
+ * The store of collision sets by caller and name: which sets are kept, and for how long. The store does not look into a
+ * set; it has a version and a size in bytes. A set never changes once it is in the store. Whoever holds a set may use
+ * it until releasing it, whatever happens to its name meanwhile.
  *
  * Every function may be called from several threads at once. None holds the store's lock while a set is freed.
  */
@@ -19,21 +19,21 @@
 enum { API_SET_NAME_BYTES = 65, API_CALLER_BYTES = 128 };
 
 struct api_sets_limits {
-	size_t bytes;            /* of all sets together */
-	size_t bytes_per_caller; /* of one caller's */
-	size_t n;                /* sets of all callers */
-	size_t n_per_caller;     /* of one caller */
-	long long idle_seconds;  /* unused for longer: forgotten */
-	struct api_pool *pool;   /* of the store's own records; outlives it. NULL: malloc */
+	size_t bytes;            /* of all sets */
+	size_t bytes_per_caller; /* of the sets of one caller */
+	size_t n;                /* number of all sets */
+	size_t n_per_caller;     /* number of sets of one caller */
+	long long idle_seconds;  /* sets unused for longer are forgotten */
+	struct api_pool *pool;   /* source of the store's own records, outliving it; NULL: malloc */
 };
 
-/* First member of what is kept. All zero before it is put but for free, bytes and version. */
+/* First member of a set. Before it is put, everything is zero except free, bytes and version. */
 struct api_kept {
-	void (*free)(struct api_kept *kept); /* called once, when nobody holds it any more; on any thread */
-	atomic_size_t
-		bytes; /* all that it takes; the store adds its record of it, and from then on api_kept_grow alone adds */
+	void (*free)(struct api_kept *kept); /* called once, on any thread, when nobody holds the set any more */
+	atomic_size_t bytes; /* memory of the set. The store adds its record; after that only api_kept_grow adds */
 	char version[API_VERSION_BYTES];
-	char before[API_VERSION_BYTES]; /* set by api_sets_put: of the set that it replaced; "" if the name was free */
+	char before[API_VERSION_BYTES]; /* written by api_sets_put: version of the set that it replaced; "" if the name
+	                                 * was free */
 	/* Private. */
 	struct api_sets *sets;
 	struct api_entry *entry;
@@ -42,71 +42,71 @@ struct api_kept {
 struct api_sets;
 
 /**
- * @param now_ms  a clock that never goes back
+ * @param now_ms  a monotonic clock
  * @return NULL when out of memory
  */
 struct api_sets *api_sets_create(const struct api_sets_limits *limits, int64_t (*now_ms)(void));
-/* Forgets all. After everything was released; NULL is harmless. */
+/* Forgets all sets. Call it after everything has been released; NULL is harmless. */
 void api_sets_free(struct api_sets *sets);
 const struct api_sets_limits *api_sets_limits(const struct api_sets *sets);
 
-/* A caller is the name of its token, shorter than API_CALLER_BYTES, or NULL where there are no tokens. A name is one as
- * api_is_set_name says. */
+/* A caller is identified by the name of its token, shorter than API_CALLER_BYTES, or NULL without tokens. Names of
+ * sets satisfy api_is_set_name. */
 
 /**
- * The set of a name, to be given back with api_kept_release; NULL if there is none (any more).
- * @param uses  it counts as use, as a hit or a miss, and defers forgetting
+ * Holds the set of a name, to be released with api_kept_release; NULL if there is none (any more).
+ * @param uses  counts as use, as a hit or a miss, and postpones forgetting
  */
 struct api_kept *api_sets_hold(struct api_sets *sets, const char *caller, const char *name, bool uses);
-/* One more holder of what the caller holds already. */
+/* Adds a holder of a set that the caller holds already. */
 struct api_kept *api_kept_hold(struct api_kept *kept);
-/* The last one to release a set ends its use, so that it was used until now. NULL is harmless, and what was never in the
- * store is freed. */
+/* The last release ends the set's use, at the current time. NULL is harmless. A set that was never in the store is
+ * freed. */
 void api_kept_release(struct api_kept *kept);
 
 enum api_put {
 	API_PUT_CREATED,
 	API_PUT_REPLACED,
-	API_PUT_CHANGED,   /* the name no longer stands for `old` */
-	API_PUT_NO_ROOM,   /* now: nothing that may be forgotten would make enough */
-	API_PUT_TOO_LARGE, /* ever */
+	API_PUT_CHANGED,   /* the name no longer refers to `old` */
+	API_PUT_NO_ROOM,   /* temporary: evicting all that may be evicted would not make enough room */
+	API_PUT_TOO_LARGE, /* permanent: exceeds the limits by itself */
 	API_PUT_NO_MEMORY,
 };
 
 /**
- * Gives a name to a set, in place of `old`, if it still stands for that one. Makes room with sets that nobody holds,
- * the least recently used first:
- * 1. If the caller will have no more than an equal share (the limit divided by the number of callers that have sets,
- *    this one included): sets of callers that have more than that, however recently they were used. A set that leaves
- *    its caller an equal share goes before one that does not. This holds for names and for bytes, each by itself. So a
- *    caller can always have an equal share, but for what is held.
+ * Gives a name to a set, replacing `old` if the name still refers to that. Makes room by evicting sets that nobody
+ * holds, least recently used first:
+ * 1. If the caller will have no more than an equal share (the limit divided by the number of callers with sets,
+ *    this one included): sets of callers that have more than that, however recently they were used. Sets that leave
+ *    their caller an equal share go before those that do not. This applies to names and to bytes separately. So a
+ *    caller can always have an equal share, unless sets are held.
  * 2. The caller's own sets, unused for 10 seconds, until the caller is within its share and 1. applies.
  * 3. Sets of others, unused for 60 seconds.
- * Forgets nothing if that would not be enough. What is replaced or forgotten lives, and counts, until its last holder
- * releases it; the one hold on `old` that the caller of this function has is not counted against the room.
- * @param kept  on success it belongs to the store, and the caller holds it, too; else it remains the caller's
- * @param old   held by the caller; NULL: the name must be free
+ * Evicts nothing if that would not be enough. A replaced or evicted set lives, and counts, until its last holder
+ * releases it. The one hold on `old` that the caller of this function has is not counted against the room.
+ * @param kept  on success it belongs to the store, and the caller of this function holds it, too; otherwise unchanged
+ * @param old   held by the caller of this function; NULL: the name must be free
  */
 enum api_put api_sets_put(struct api_sets *sets, const char *caller, const char *name, struct api_kept *kept,
                           const struct api_kept *old);
-/* Forgets a name if it still stands for `old`. */
+/* Forgets a name if it still refers to `old`. */
 bool api_sets_remove(struct api_sets *sets, const char *caller, const char *name, const struct api_kept *old);
 
-/* Room for more bytes in a set that is held: makes room as a put does. @return false if there is none; nothing has changed */
+/* Adds bytes to a set that is held. Makes room as a put does. @return false, with nothing changed, if there is none */
 bool api_kept_grow(struct api_kept *kept, size_t bytes);
 
-/* Forgets what has not been used for too long. */
+/* Forgets sets that have not been used for too long. */
 void api_sets_expire(struct api_sets *sets);
 
 struct api_listed {
 	char name[API_SET_NAME_BYTES];
-	size_t bytes;          /* that it took when it was listed */
+	size_t bytes;          /* when it was listed */
 	struct api_kept *kept; /* held */
 };
 /**
  * A caller's sets by name, in byte order.
- * @param listed  set to [n] of the arena, each to be released
- * @param bytes   set to what the caller's sets take, the forgotten ones that are still held included
+ * @param listed  set to [n] in the arena, each to be released
+ * @param bytes   set to the memory of the caller's sets, including forgotten ones that are still held
  * @return false when out of memory
  */
 bool api_sets_list(struct api_sets *sets, const char *caller, struct api_arena *arena, struct api_listed **listed,
@@ -115,14 +115,14 @@ bool api_sets_list(struct api_sets *sets, const char *caller, struct api_arena *
 enum api_eviction {
 	API_EVICTED_IDLE,
 	API_EVICTED_OWN,
-	API_EVICTED_OTHERS, /* unused for 60 seconds, for another caller */
-	API_EVICTED_SHARE,  /* used since then, of a caller above its equal share, for one within it */
+	API_EVICTED_OTHERS, /* unused for 60 seconds, evicted for another caller */
+	API_EVICTED_SHARE,  /* used more recently; evicted from a caller above its equal share for one within it */
 	API_N_EVICTIONS
 };
 struct api_sets_counts {
-	size_t n, bytes; /* now */
+	size_t n, bytes; /* at the moment */
 	uint64_t n_created, n_replaced, n_removed, n_hits, n_misses, n_evicted[API_N_EVICTIONS];
-	uint64_t n_refused; /* puts and growths for which there was no room */
+	uint64_t n_refused; /* puts and growths that failed for lack of room */
 };
 struct api_sets_counts api_sets_counts(struct api_sets *sets);
 

@@ -40,7 +40,7 @@ static bool tell(int status, const char *type, const char *message, struct api_r
 	return true;
 }
 
-/* What is wrong with the input, and what came out of it, the protocol has words for. */
+/* Faults of the input or the output have names in the protocol; others are problems. */
 void api_bridge_fail(const struct api_fault *fault, const char *request_id, struct api_response *response)
 {
 	const bool is_output = fault->code == API_E_RESULT_OVERFLOW,
@@ -58,7 +58,7 @@ void api_bridge_fail(const struct api_fault *fault, const char *request_id, stru
 	api_fault_response(&no_room, request_id, response);
 }
 
-/* A fault for which there is another word. @return whether that was the answer */
+/* Writes a fault that has a more specific name. @return whether it was written */
 static bool tell_refusal(const struct api_bridge *bridge, struct api_response *response)
 {
 	if (!bridge->refusal)
@@ -69,9 +69,9 @@ static bool tell_refusal(const struct api_bridge *bridge, struct api_response *r
 	return api_fault_no_memory(bridge->fault);
 }
 
-/* ---- what is asked without contacts ---- */
+/* ---- operations without contacts ---- */
 
-/* An answer that is small. */
+/* Renders a small answer. */
 typedef bool renderer(struct api_bridge *bridge, struct api_render *render);
 
 static bool no_memory(struct api_bridge *bridge)
@@ -118,7 +118,7 @@ static bool render_output_sizes(struct api_bridge *bridge, struct api_render *re
 	return true;
 }
 
-/* In the order of the operations. */
+/* Variants of the operations. */
 enum { MODEL_INFO, INPUT_SIZES, OUTPUT_SIZES };
 static renderer *const renderers[] = {render_support, render_input_sizes, render_output_sizes};
 
@@ -151,7 +151,7 @@ static bool get_info(const struct api_call *call)
 	return ok;
 }
 
-/* ---- what is asked of contacts ---- */
+/* ---- operations with contacts ---- */
 
 static enum api_bridge_call which(const struct api_job *job)
 {
@@ -166,7 +166,7 @@ static bool decode(struct api_job *job)
 	       api_bridge_apply(bridge, &job->lagged, &job->question, &job->set_velocities);
 }
 
-/* The answer: rows of numbers, or the only one. */
+/* Renders rows of numbers, or a single row. */
 static bool render_output(struct api_job *job, const double *values, size_t n, bool in_list)
 {
 	struct api_render *r = &job->render;
@@ -193,7 +193,7 @@ static bool evaluate(struct api_job *job)
 
 /* ---- derivatives ---- */
 
-/* Velocities are not in the set's document: as a question would have them. */
+/* Velocities are not part of a set's document: list them as a question would. */
 static bool list_velocities(struct api_job *job, struct api_variables *variables)
 {
 	const struct api_question *q = &job->question;
@@ -249,7 +249,7 @@ static bool gradient(struct api_job *job)
 	if (bridge->model == API_BRIDGE_FRICTION)
 		cotangents.potential = *sens;
 	else
-		cotangents.gradient = (double *)(uintptr_t)sens; /* only read */
+		cotangents.gradient = (double *)(uintptr_t)sens; /* only read, despite the type */
 	if (!begin(job, &derivation))
 		return false;
 	struct api_variations wanted = by(bridge, &derivation);
@@ -275,7 +275,7 @@ static bool apply_jacobian(struct api_job *job)
 	return render_output(job, of_potential ? potential : tangents.gradient, api_bridge_output_size(bridge), false);
 }
 
-/* Values times the sensitivity of the only output. */
+/* Multiplies values by the sensitivity of the single output. */
 static bool scale(struct api_job *job, const double *values, size_t n, double factor, double **out)
 {
 	const struct fric_error overflow = {.code = FRIC_E_NOT_FINITE, .contact = -1};

@@ -15,7 +15,7 @@
 const char *const api_bridge_models[API_N_BRIDGE_MODELS + 1] = {
 	[API_BRIDGE_FRICTION] = "friction", [API_BRIDGE_GRADIENT] = "friction_gradient", NULL};
 
-/* The derivative of a gradient's Gradient would be a third one. */
+/* The gradient model lacks second derivatives: they would be third derivatives of the potential. */
 bool api_bridge_supports(enum api_bridge_model model, enum api_bridge_call call)
 {
 	return model == API_BRIDGE_FRICTION || call != API_BRIDGE_SECOND;
@@ -88,7 +88,7 @@ bool api_bridge_begin(struct api_bridge *b)
 
 /* ---- set ---- */
 
-/* Before its document is read: whatever is asked, the contacts are prepared anew. */
+/* Called before the set's document is read: every call prepares the contacts anew. */
 static bool admit(const struct api_bridge *b, const struct api_set *set)
 {
 	struct api_work work = {.contact_ns = API_COST_SUMS, .document_bytes = set->document.n};
@@ -134,7 +134,7 @@ static bool has_second(const struct api_object *object, const struct api_rule *r
 	              : fric_has_second((enum fric_field)(rule->by[0] - 1));
 }
 
-/* What is not an array of numbers by which answers may be differentiated is no input. */
+/* Only an array of numbers for which derivatives exist can be an input. */
 static bool take_field(const struct api_bridge *b, const struct api_object *object, const struct api_rule *rule,
                        const json_t *node, struct api_bridge_input *input)
 {
@@ -148,12 +148,12 @@ static bool take_field(const struct api_bridge *b, const struct api_object *obje
 	return true;
 }
 
-/* @return false if the set has no such field */
+/* Finds a field of the set. @return false if the set does not have it */
 static bool find_field(const struct api_bridge *b, const char *pointer, struct api_bridge_input *input)
 {
 	const struct api_object *object = &api_set_document;
 	const json_t *node = b->document.root;
-	while (*pointer == '/') { /* no field's name has a '~' or a '/': no escape leads to one */
+	while (*pointer == '/') { /* escapes need no handling: no field's name contains '~' or '/' */
 		const size_t bytes = strcspn(++pointer, "/");
 		const int i = api_rule_named(object, pointer, bytes);
 		const struct api_rule *rule = i < 0 ? NULL : &object->rules[i];
@@ -168,7 +168,7 @@ static bool find_field(const struct api_bridge *b, const char *pointer, struct a
 	return false;
 }
 
-/* The same; velocities are those of a question. */
+/* As above, and also finds the velocities, which are part of a question. */
 static bool find_input(const struct api_bridge *b, const char *pointer, struct api_bridge_input *input)
 {
 	const bool of_bodies = !strcmp(pointer, body_velocities);
@@ -206,7 +206,7 @@ static bool is_new(const struct api_bridge *b, const char *pointer)
 	return true;
 }
 
-/* What a pointer that leads nowhere was meant to be: one without its slash, or the inputs that there are by default. */
+/* Suggests the field that a wrong pointer probably meant: the same with a slash, or the default inputs. */
 static void explain_inputs(struct api_bridge *b, const char *pointer, char help[256])
 {
 	char slashed[API_NAME_BYTES];
@@ -247,7 +247,7 @@ static bool add_input(struct api_bridge *b, const json_t *node)
 	return true;
 }
 
-/* A list without strings has been lifted. */
+/* A list without strings has been lifted as an empty array. */
 static bool find_inputs(struct api_bridge *b, const json_t *list)
 {
 	const struct api_array *numbers = array_of(b, list);
@@ -302,7 +302,7 @@ static bool read_index(const struct api_bridge *b, const char *name, size_t limi
 	return true;
 }
 
-/* A row of n numbers. @param what  as a message calls it */
+/* Reads a row of n numbers. @param what  its name in messages */
 static bool read_row(const struct api_bridge *b, const json_t *node, size_t n, const char *what, const double **out)
 {
 	const struct api_array *array = array_of(b, node);
@@ -321,7 +321,8 @@ static bool read_input(const struct api_bridge *b, size_t i, const json_t *node)
 	return read_row(b, node, b->inputs[i].n, what, &b->inputs[i].values);
 }
 
-/* What the inputs are, and a member of config that was probably meant to choose them: those of other tools pass. */
+/* Lists the inputs, and a member of config that was probably meant to choose them. Other unknown members are
+ * allowed, as other tools send them. */
 static bool fault_n_inputs(const struct api_bridge *b, size_t n)
 {
 	const json_t *config = member(b, "config");
@@ -344,7 +345,7 @@ static bool fault_n_inputs(const struct api_bridge *b, size_t n)
 	               n == 1 ? "entry" : "entries", b->n_inputs, pointers, at ? ")" : "", question);
 }
 
-/* A list without rows has been lifted. */
+/* A list without rows has been lifted as an empty array. */
 static bool read_inputs(const struct api_bridge *b)
 {
 	const json_t *list = member(b, "input");
@@ -371,7 +372,7 @@ static bool read_vector(const struct api_bridge *b, const char *name, size_t n, 
 	            : invalid(b, "\"%s\" is missing: %zu number%s", name, n, n == 1 ? "" : "s");
 }
 
-/* Tables stay symmetric along a direction, too. */
+/* Tables must stay symmetric along a direction as well. */
 static bool read_direction(const struct api_bridge *b, const struct api_bridge_input *input, const double **vec)
 {
 	if (!read_vector(b, "vec", input->n, vec))
@@ -425,7 +426,7 @@ bool api_bridge_ask(struct api_bridge *b, enum api_bridge_call call)
 	       (!has_vec || read_direction(b, &b->inputs[along], &b->vec));
 }
 
-/* ---- in place of the set's numbers ---- */
+/* ---- applying the inputs ---- */
 
 static const double *velocities_of(struct api_bridge *b, bool of_bodies)
 {
@@ -445,7 +446,7 @@ static bool is_velocity(const struct api_bridge_input *input)
 	return !strcmp(input->pointer, velocities) || !strcmp(input->pointer, body_velocities);
 }
 
-/* As if a text had brought them, in the shape that the set has. */
+/* As if the numbers had been read from a text, in the shape that the set's have. */
 static void replace(struct api_bridge *b, const struct api_bridge_input *input)
 {
 	struct api_array *array = &b->document.arrays[input->array];
@@ -455,7 +456,7 @@ static void replace(struct api_bridge *b, const struct api_bridge_input *input)
 	array->first_non_integer = array->n;
 }
 
-/* The culprit is a number of an input: that is what the client knows it by. @return false */
+/* Names the input at fault by its number, which the client knows. @return false */
 static bool name_culprit(struct api_bridge *b)
 {
 	struct api_fault *fault = b->fault;

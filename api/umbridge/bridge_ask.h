@@ -1,6 +1,6 @@
 /**
- * What a client of UM-Bridge asks: a model, numbers in place of some of a collision set's, and along what to differentiate.
- * The protocol knows vectors of inputs and outputs alone; here each input is a field of a set's document, or velocities.
+ * The body of a UM-Bridge call: a model, numbers that replace some of a collision set's, and what to differentiate. The
+ * protocol has only vectors of inputs and outputs; here each input is a field of a set's document, or velocities.
  */
 #ifndef API_BRIDGE_ASK_H
 #define API_BRIDGE_ASK_H
@@ -15,71 +15,71 @@
 struct api_kept;
 
 enum api_bridge_model { API_BRIDGE_FRICTION, API_BRIDGE_GRADIENT, API_N_BRIDGE_MODELS };
-extern const char *const api_bridge_models[API_N_BRIDGE_MODELS + 1]; /* their names, NULL-terminated */
+extern const char *const api_bridge_models[API_N_BRIDGE_MODELS + 1]; /* names of the models, NULL-terminated */
 
-/* What can be asked of a model. */
+/* The calls of the protocol. */
 enum api_bridge_call { API_BRIDGE_EVALUATE, API_BRIDGE_VJP, API_BRIDGE_JVP, API_BRIDGE_SECOND, API_N_BRIDGE_CALLS };
 bool api_bridge_supports(enum api_bridge_model model, enum api_bridge_call call);
 
-/* A vector of the model's argument. */
+/* One input vector of a model. */
 struct api_bridge_input {
-	const char *pointer; /* to the field, "/friction/mu_s"; borrowed from the request's document */
-	size_t n;            /* of its numbers, in the order in which the set has them */
-	size_t array;        /* of the set's document; unless these are velocities */
-	size_t side;         /* of a symmetric table of side * side numbers; 0: it is none */
-	bool has_second;     /* whether there are second derivatives by it */
+	const char *pointer; /* JSON Pointer to the field, "/friction/mu_s"; borrowed from the request's document */
+	size_t n;            /* length, in the order of the set's document */
+	size_t array;        /* index among the arrays of the set's document; unused for velocities */
+	size_t side;         /* for a symmetric table of side * side numbers; otherwise 0 */
+	bool has_second;     /* whether second derivatives with respect to it exist */
 	const double *values;
 };
 
-/* What the protocol calls an error, where a fault does not say it. */
+/* Error names of the protocol that a fault does not determine. */
 enum api_bridge_refusal { API_BRIDGE_INVALID_INPUT, API_BRIDGE_MODEL_NOT_FOUND, API_BRIDGE_UNSUPPORTED_FEATURE };
 
-/* A request on its way. The first four are the caller's. */
+/* The state of a request. The caller sets the first four members. */
 struct api_bridge {
 	const struct api_service *service;
 	const struct api_request *request;
 	struct api_arena *arena;
 	struct api_fault *fault;
-	enum api_bridge_refusal refusal; /* what a fault is called */
-	struct api_document body;        /* of the request: every row of numbers by itself */
+	enum api_bridge_refusal refusal; /* name of the error */
+	struct api_document body;        /* of the request, with every row of numbers as an array of its own */
 	enum api_bridge_model model;
-	struct api_kept *kept;        /* the set, held; NULL: the scene */
-	struct api_document document; /* of set or scene */
+	struct api_kept *kept;        /* the set, held; NULL: the built-in scene */
+	struct api_document document; /* of the set or the scene */
 	struct api_set_facts facts;
 	struct api_bridge_input *inputs; /* [n_inputs] */
 	size_t n_inputs;
-	size_t in_wrt, in_wrt_2; /* which input a derivative is by */
+	size_t in_wrt, in_wrt_2; /* the inputs to differentiate with respect to */
 	const double *sens, *vec;
 };
 
-/* The steps, to be called in this order; after all of them, or after a fault, api_bridge_end. Each returns false with
- * *bridge->fault. */
+/* The steps, to be called in this order, and api_bridge_end after all of them or after a fault. Each returns false
+ * with *bridge->fault. */
 
-/* The body, and which model it names. */
+/* Reads the body, and finds the model that it names. */
 bool api_bridge_begin(struct api_bridge *bridge);
-/* Set and inputs, by "config". */
+/* Finds the set and the inputs that "config" names. */
 bool api_bridge_configure(struct api_bridge *bridge);
-/* The rest of a call, which the model must support. */
+/* Reads the rest of the call, which the model must support. */
 bool api_bridge_ask(struct api_bridge *bridge, enum api_bridge_call call);
 /**
- * Puts the inputs in the place of what the set has.
- * @param lagged      all is borrowed from bridge and arena
- * @param question    the velocities alone; those that are no inputs are zero
- * @param directions  the lagged velocities that the set has
+ * Replaces the set's numbers with the inputs.
+ * @param lagged      everything is borrowed from bridge and arena
+ * @param question    only its velocities are set; those that are not inputs are zero
+ * @param directions  the set's lagged velocities
  */
 bool api_bridge_apply(struct api_bridge *bridge, struct api_lagged *lagged, struct api_question *question,
                       struct api_lagged_velocities *directions);
 void api_bridge_end(struct api_bridge *bridge);
 
-/* Numbers of the one output. */
+/* Length of the output. */
 size_t api_bridge_output_size(const struct api_bridge *bridge);
 
-/* The scene that comes with the service, which models are about that name no collision set: two blocks and a floor, as meshes
- * and as rigid bodies, with contacts of every type (docs/um-bridge.md). */
+/* The built-in scene, which models use if config names no collision set: two blocks and a floor, as meshes and as
+ * rigid bodies, with contacts of every type (docs/um-bridge.md). */
 extern const struct api_set_facts api_scene_facts;
 
 /**
- * Its document, as that of a collision set.
+ * Reads its document, as if it were that of a collision set.
  * @param document  to be freed with api_document_free
  * @return false with *fault: 503
  */

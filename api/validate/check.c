@@ -66,7 +66,7 @@ static int find_rule(const char *name, const struct api_object *object)
 	return api_rule_named(object, name, strlen(name));
 }
 
-/* Room for the members of an object, by rule; NULL if none is left. */
+/* Room for the members of an object, by rule; NULL if there is none left. */
 static const json_t **claim_members(struct api_check *check, int n)
 {
 	const json_t **members = check->members + check->n_members;
@@ -78,7 +78,7 @@ static const json_t **claim_members(struct api_check *check, int n)
 	return members;
 }
 
-/* "a, b, c", or as much of it as there is room for, then "..." */
+/* "a, b, c", truncated with "..." if it does not fit. */
 static const char *list_fields(const struct api_object *object, char *out, size_t bytes)
 {
 	size_t at = 0;
@@ -95,7 +95,7 @@ static const char *list_fields(const struct api_object *object, char *out, size_
 	return out;
 }
 
-/* Number of the rule that was meant by an unknown name, or -1. */
+/* Number of the rule that an unknown name probably meant, or -1. */
 static int near_rule(const char *name, const struct api_object *object)
 {
 	struct api_near near;
@@ -106,7 +106,7 @@ static int near_rule(const char *name, const struct api_object *object)
 	return api_near_found(&near) ? find_rule(api_near_found(&near), object) : -1;
 }
 
-/* The object below this one that has such a field, in words; false if none has. */
+/* Describes the object below this one that has such a field; false if none has. */
 static bool find_home(const char *name, const struct api_object *object, char home[64])
 {
 	for (int i = 0; i < object->n_rules; i++) {
@@ -124,7 +124,7 @@ static bool find_home(const char *name, const struct api_object *object, char ho
 	return false;
 }
 
-/* Whether the name is a field of what comes in another request, and what that is called. */
+/* Whether the name is a field of the other part of a request, and the name of that part. */
 static bool is_elsewhere(const struct api_check *check, const char *name, char home[64])
 {
 	if (!check->elsewhere || (find_rule(name, check->elsewhere) < 0 && !find_home(name, check->elsewhere, home)))
@@ -135,7 +135,7 @@ static bool is_elsewhere(const struct api_check *check, const char *name, char h
 	return true;
 }
 
-/* Whether the name belongs to another object, and to which; then it counts as given there. */
+/* Whether the name belongs to another object, and to which. The field then counts as given there. */
 static bool note_misplaced(struct api_check *check, const char *name, char home[64])
 {
 	if (!check->whole)
@@ -171,7 +171,7 @@ static void fault_unknown(struct api_check *check, const struct api_path *path, 
 	             list_fields(object, fields, sizeof(fields)));
 }
 
-/* Most of the members that could be there are not. Once all that are there have been found by name, the others need no
+/* Most of the possible members are absent. Once all present members have been matched by name, the others need no
  * lookup. */
 bool api_check_object(struct api_check *check, struct api_field *field, const struct api_object *object)
 {
@@ -252,7 +252,7 @@ static const char *alternatives(const char *const names[], char *out, size_t byt
 	return out;
 }
 
-/* Whether a word is one of another field's, or near to some of them. */
+/* Whether a word is a value of another field, or resembles one. */
 static bool is_other_word(const struct api_check *check, const char *word)
 {
 	struct api_near near;

@@ -4,18 +4,19 @@
 
 #include "api/base/near.h"
 
-/* What is asked of derivatives, on its way through the checks. */
+/* State of the checks of a request for derivatives. */
 struct derivative_check {
 	struct api_check *check;
 	struct api_derivative *out;
 	struct api_field root;
-	const struct api_set_facts *facts; /* NULL: because of faults it is not known which fields there are */
+	const struct api_set_facts *facts; /* NULL: faults have made the list of fields incomplete */
 	bool of_set;
 };
 
 /* ---- pointers ---- */
 
-/* "; it has /friction/mu, /friction/eps_v": the fields beside the one that a pointer names, or all where there is none. */
+/* "; it has /friction/mu, /friction/eps_v": the fields beside the one that a pointer names, or all fields if there
+ * are none. */
 static const char *list_beside(const struct api_variables *variables, const char *pointer, char *out, size_t bytes)
 {
 	const char *last = strrchr(pointer, '/');
@@ -59,8 +60,8 @@ static bool is_there(const struct api_variations *by, const struct api_variable 
 	return false;
 }
 
-/* The variable that a pointer leads to, added to those that the request names; NULL: there is none, or none to go on
- * with. */
+/* Finds the variable at a pointer, and adds it to those that the request names. NULL: no such variable, or no need
+ * to continue with it. */
 static const struct api_variable *add(struct derivative_check *d, const char *pointer, const struct api_path *path)
 {
 	struct api_variations *by = &d->out->by;
@@ -143,7 +144,7 @@ static void check_cotangents(struct derivative_check *d)
 	api_check_per_body(d->check, &body_gradient, d->facts->n_bodies, d->facts->dim, &d->out->body_gradient);
 }
 
-/* Whether there are strings to look at. An empty list is lifted like any empty array. */
+/* Whether the list contains strings. An empty list is lifted like any empty array. */
 static bool check_list(struct derivative_check *d, const struct api_field *wrt)
 {
 	const struct api_array *array = api_document_array(d->check->document, wrt->node);

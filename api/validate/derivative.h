@@ -1,6 +1,6 @@
 /**
- * Which derivatives a request asks for: along tangents, or with cotangents by some of its fields. The rest of it is a
- * lagged part and a question as elsewhere.
+ * Checks of requests for derivatives: along tangents, or with cotangents, with respect to some of the request's fields.
+ * The rest of such a request is a lagged part and a question, as in other requests.
  */
 #ifndef API_DERIVATIVE_H
 #define API_DERIVATIVE_H
@@ -10,13 +10,14 @@
 /* All arrays are borrowed from the document and from the check's arena. */
 struct api_derivative {
 	struct api_variables variables;
-	struct api_variations by;               /* with values: tangents. Else what to differentiate by */
-	double potential;                       /* cotangents */
-	const double *gradient, *body_gradient; /* [n_vertices, dim], [n_bodies, 6 or 3]; NULL: zeros */
+	struct api_variations by;               /* jvp: with their tangents as values. vjp: the fields to differentiate
+	                                         * with respect to */
+	double potential;                       /* cotangent */
+	const double *gradient, *body_gradient; /* cotangents [n_vertices, dim], [n_bodies, 6 or 3]; NULL: zeros */
 };
 
 /**
- * A request that brings everything.
+ * Checks a request with both lagged part and question.
  * @param kind  API_JVP or API_VJP
  * @return false with check->fault filled in
  */
@@ -24,9 +25,9 @@ bool api_check_derivative(struct api_check *check, enum api_request_kind kind, s
                           struct api_question *question, struct api_derivative *derivative);
 
 /**
- * One about a set.
+ * Checks a request about a set.
  * @param batch       of its document
- * @param derivative  its variables are those of the set's document
+ * @param derivative  with the variables of the set's document already listed
  */
 bool api_check_set_derivative(struct api_check *check, enum api_request_kind kind, const struct api_set_facts *facts,
                               const struct fric_batch *batch, struct api_question *question,

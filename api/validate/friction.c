@@ -20,7 +20,8 @@ static const json_t *find(const json_t *root, const struct api_path *path)
 	return path->up ? json_object_get(find(root, path->up), path->key) : root;
 }
 
-/* In a merged document: which of two fields the patch has to remove, as it brings the other one; "" without a patch. */
+/* Help for a merged document: which of two fields the patch has to remove, since it brings the other; "" without a
+ * patch. */
 static const char *explain_patch(const struct api_check *check, const struct api_field *a, const struct api_field *b,
                                  char help[96])
 {
@@ -32,7 +33,7 @@ static const char *explain_patch(const struct api_check *check, const struct api
 	return help;
 }
 
-/* The second error names the other one of the two. */
+/* Reports both fields; the second error names the other one. */
 static void two_sources(struct api_check *check, const struct api_field *a, const struct api_field *b)
 {
 	static const char format[] = "two sources of friction coefficients: \"%s\" and \"%s\"%s";
@@ -42,7 +43,7 @@ static void two_sources(struct api_check *check, const struct api_field *a, cons
 	api_fault_at(check->fault, API_E_CONFLICTING_FIELDS, &a->path, format, a->path.key, b->path.key, help);
 }
 
-/* The fields of a place. */
+/* The fields of one place that gives coefficients. */
 struct mu_fields {
 	struct api_field mu, s, k;
 };
@@ -60,7 +61,7 @@ bool api_gives_mu(const struct api_check *check, const struct api_field *object,
 	return api_is_given(check, &f.mu) || api_is_given(check, &f.s) || api_is_given(check, &f.k);
 }
 
-/* mu alone, or both of the others. */
+/* Requires mu alone, or both of the others. */
 static void check_pair(struct api_check *check, const struct mu_fields *f)
 {
 	static const char why[] = "static and kinetic coefficients go together";
@@ -72,7 +73,7 @@ static void check_pair(struct api_check *check, const struct mu_fields *f)
 		api_check_present(check, &f->s, why);
 }
 
-/* Both coefficients of a place; data NULL if it has none. */
+/* Reads both coefficients of a place; data NULL if it has none. */
 void api_check_mu(struct api_check *check, const struct api_field *object, const struct api_mu_rules *rules,
                   const struct api_shape *shape, struct fric_values *mu_s, struct fric_values *mu_k)
 {
@@ -86,8 +87,8 @@ void api_check_mu(struct api_check *check, const struct api_field *object, const
 		*mu_s = *mu_k = both;
 }
 
-/* Only as a bare number: [1] stands for a per-contact field, which these are not. vertex_name: the field for a list of
- * numbers per vertex; NULL: there is none. */
+/* Accepts a bare number only: [1] would be a per-contact field, which these are not. vertex_name: the field for a
+ * list of numbers per vertex; NULL: none. */
 static bool check_scalar(struct api_check *check, const struct api_field *field, const char *vertex_name, double *out)
 {
 	const struct api_array *array = api_document_array(check->document, field->node);
@@ -106,7 +107,7 @@ static void check_scalar_mu(struct api_request_check *w)
 	const struct mu_fields f = mu_fields_of(&w->friction, &api_mu_of_friction);
 	struct fric_friction *to = &w->lagged->batch.friction;
 	const bool given = f.mu.node || f.s.node || f.k.node;
-	double mu = given ? NAN : 0; /* of what cannot be read */
+	double mu = given ? NAN : 0; /* NAN if it cannot be read */
 	check_scalar(w->check, &f.mu, of_vertex[MU].name, &mu);
 	to->mu_s = to->mu_k = mu;
 	check_scalar(w->check, &f.s, of_vertex[MU_S].name, &to->mu_s);
@@ -140,7 +141,7 @@ static void check_vertex_mu(struct api_request_check *w)
 	f->vertex_mu_k = k.data;
 }
 
-/* The size of a flat table of m*m numbers. */
+/* Determines the size of a flat table of m*m numbers. */
 static bool check_flat_table(struct api_check *check, const struct api_field *table, size_t *m)
 {
 	if (!api_check_rows(check, table, 0, m))
@@ -155,7 +156,7 @@ static bool check_flat_table(struct api_check *check, const struct api_field *ta
 	return true;
 }
 
-/* The table's size from its shape: [m, m], or m*m numbers. */
+/* Determines the table's size from its shape: [m, m], or m*m numbers. */
 static bool check_table_size(struct api_check *check, const struct api_field *table, size_t *m)
 {
 	const struct api_array *array = api_document_array(check->document, table->node);
@@ -164,10 +165,10 @@ static bool check_table_size(struct api_check *check, const struct api_field *ta
 	if (array->rank != 2)
 		return api_fault_shape(check, table, "[m, m] (nested or flat)", "");
 	*m = array->shape[0];
-	return true; /* that the rows have this length is checked with the values */
+	return true; /* the length of the rows is checked with the values */
 }
 
-/* The tables. How large they are is told by the first one that is there. */
+/* Checks the tables. The first one present determines their size. */
 static void check_tables(struct api_request_check *w)
 {
 	const struct mu_fields f = mu_fields_of(&w->materials, &of_materials);
@@ -217,7 +218,7 @@ static void check_materials(struct api_request_check *w)
 	check_symmetries(w);
 }
 
-/* At most one of the ways to give coefficients. */
+/* Requires at most one way of giving coefficients. */
 static bool check_one_source(struct api_check *check, const struct api_field *friction)
 {
 	static const int sources[][N_MU] = {{API_FRICTION_MU, API_FRICTION_MU_S, API_FRICTION_MU_K},
@@ -254,7 +255,7 @@ static void check_law(struct api_request_check *w)
 	check_scalar(w->check, &viscous, NULL, &law->viscous);
 }
 
-/* Of whichever source there is, for a law that takes one. */
+/* For a law with a single coefficient, checks whichever source is present. */
 static void check_one_mu(struct api_request_check *w)
 {
 	const struct fric_friction *f = &w->lagged->batch.friction;
@@ -282,7 +283,7 @@ void api_check_friction(struct api_request_check *w)
 		return;
 	const struct api_field eps_v = api_ruled(&w->friction, &api_friction, API_FRICTION_EPS_V);
 	check_scalar(w->check, &eps_v, NULL, &f->eps_v);
-	if (check_one_source(w->check, &w->friction)) { /* else it is not known which of them is meant */
+	if (check_one_source(w->check, &w->friction)) { /* otherwise the intended source is unknown */
 		check_scalar_mu(w);
 		check_vertex_mu(w);
 		check_blend(w);

@@ -1,4 +1,4 @@
-/* What geometry and normal forces are derived from, and what happens where they cannot be. */
+/* Inputs of geometry and normal forces, and the treatment of degenerate contacts. */
 #include "api/validate/request.h"
 
 static void check_barrier_words(struct api_check *check, const struct api_field *field, struct fric_barrier *barrier)
@@ -58,7 +58,7 @@ void api_check_positions(struct api_request_check *w)
 	api_check_per_vertex(w->check, &field, w->n_vertices, w->dim, &w->lagged->batch.positions);
 }
 
-/* Bodies count as vertices do; the core numbers all DOFs with an int32_t. */
+/* Bodies are limited like vertices, since the core numbers all DOFs with an int32_t. */
 static bool check_most_bodies(struct api_request_check *w, const struct api_field *field, size_t n)
 {
 	const size_t vertices = w->n_vertices == API_UNKNOWN_LENGTH ? 0 : w->n_vertices;
@@ -69,7 +69,7 @@ static bool check_most_bodies(struct api_request_check *w, const struct api_fiel
 	                     INT32_MAX));
 }
 
-/* How many bodies there are. Without them there are none; what needs them says so. */
+/* Counts the bodies; 0 if they were not sent. Fields that need bodies report that themselves. */
 static size_t count_bodies(struct api_request_check *w, const struct api_field *field)
 {
 	size_t n = 0;
@@ -89,7 +89,7 @@ void api_check_bodies(struct api_request_check *w)
 	w->has_bodies = w->lagged->has_bodies = field.node;
 	batch->n_bodies = w->n_bodies == API_UNKNOWN_LENGTH ? 0 : w->n_bodies;
 	if (w->check->fault->n_errors > before)
-		return; /* its array has been judged */
+		return; /* the array has been checked already */
 	const size_t lengths[API_N_LENGTHS] = {[API_N_BODIES] = w->n_bodies, [API_DIM] = w->dim};
 	api_check_reals(w->check, &field, lengths, &batch->body_positions);
 }

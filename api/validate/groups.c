@@ -3,7 +3,7 @@
 
 #include "api/validate/law.h"
 
-/* The contacts that have a vertex twice, or a body. */
+/* Reports the contacts in which a vertex or a body appears twice. */
 static void fault_repeated(struct api_check *check, const struct api_field *field, enum fric_type type,
                            const struct fric_group *g, size_t i, size_t end)
 {
@@ -44,7 +44,7 @@ static void check_distinct(struct api_check *check, const struct api_field *fiel
 	}
 }
 
-/* What indices of a group lead to, and how many there are; of bodies that are missing it is not known. */
+/* The name and the number of the objects that a group's indices refer to. The number of missing bodies is unknown. */
 static size_t members(const struct api_request_check *w, enum fric_type type, const char **what)
 {
 	*what = api_is_of_bodies(type) ? "body"
@@ -55,7 +55,7 @@ static size_t members(const struct api_request_check *w, enum fric_type type, co
 	return w->has_bodies ? w->n_bodies : API_UNKNOWN_LENGTH;
 }
 
-/* The stencils of a group: in range, and no vertex or body twice in one contact. */
+/* Checks a group's stencils: indices in range, and no vertex or body twice in one contact. */
 static void check_stencils(struct api_request_check *w, enum fric_type type)
 {
 	const struct api_field field = api_ruled(&w->groups[type], &api_groups[type], api_stencil_rule(type));
@@ -74,7 +74,7 @@ static void check_stencils(struct api_request_check *w, enum fric_type type)
 		check_distinct(w->check, &field, type, g);
 }
 
-/* Whether it exists in this dimension, as far as that is known. */
+/* Checks that the type exists in this dimension, if the dimension is known. */
 static bool check_dimension(struct api_request_check *w, const struct api_field *field)
 {
 	const struct api_rule *rule = field->rule;
@@ -118,7 +118,7 @@ static bool is_zero(const double *row, size_t n)
 	return true;
 }
 
-/* Rows of a field that is a direction. */
+/* Checks the rows of a field that contains directions. */
 static void check_directions(struct api_request_check *w, enum fric_type type, int rule,
                              const struct fric_values *values, enum api_code code, const char *detail)
 {
@@ -140,7 +140,7 @@ static struct api_field in_group(const struct api_request_check *w, enum fric_ty
 	return api_ruled(&w->groups[type], &api_groups[type], rule);
 }
 
-/* closest_point and tangent_basis: both or neither, where the type has a closest point. */
+/* Requires both or neither of closest_point and tangent_basis, if the type has a closest point. */
 static void check_given_geometry(struct api_request_check *w, enum fric_type type)
 {
 	const struct api_field point = in_group(w, type, API_GROUP_CLOSEST_POINT),
@@ -153,7 +153,7 @@ static void check_given_geometry(struct api_request_check *w, enum fric_type typ
 		api_check_present(w->check, &point, "it goes together with \"tangent_basis\"");
 }
 
-/* A given basis has a direction already. */
+/* A given basis already has a direction. */
 static void check_grain(struct api_request_check *w, enum fric_type type)
 {
 	static const char format[] = "\"grain\" and \"tangent_basis\" both say where the tangents point: leave one out";
@@ -167,7 +167,7 @@ static void check_grain(struct api_request_check *w, enum fric_type type)
 	api_fault_at(w->check->fault, API_E_CONFLICTING_FIELDS, &basis.path, format);
 }
 
-/* How the law goes with what the group has. */
+/* Checks the group's fields against the law. */
 static void check_group_law(struct api_request_check *w, enum fric_type type)
 {
 	const struct fric_group *g = &w->lagged->batch.groups[type];

@@ -1,6 +1,6 @@
 /**
- * Which friction law acts: fields that `friction` has, and a call of the law functions, too. Some belong to one law or
- * two; some laws take one coefficient only.
+ * Checks of the friction law: fields that both `friction` and calls of law functions have. Some fields belong to one or
+ * two laws, and some laws have a single coefficient.
  */
 #ifndef API_VALIDATE_LAW_H
 #define API_VALIDATE_LAW_H
@@ -11,23 +11,24 @@ struct api_law_fields {
 	struct api_field law, transition, stribeck_speed, curve;
 };
 
-/* A law that is not known because of another fault: what depends on it is not judged. */
+/* The law is unknown because of another fault. Everything that depends on it is not checked. */
 enum { API_UNKNOWN_LAW = -1 };
 
 /**
- * Law, transition and curve, and whether each field is one of the law's. What stribeck_speed is remains to be read.
+ * Reads law, transition and curve, and checks that each field belongs to the law. stribeck_speed is left to the caller.
  * @param out  type, transition and curve are filled in
  * @return enum fric_law_type, or API_UNKNOWN_LAW
  */
 int api_check_law(struct api_check *check, const struct api_law_fields *fields, struct fric_law *out);
 
-/* Whether the law has a stribeck_speed, and needs one. */
+/* Whether the law has a stribeck_speed, which it then needs. */
 bool api_law_decays(int law);
-/* A stribeck_speed, if it is there, is one of the law's. */
+/* Checks that stribeck_speed, if present, belongs to the law. */
 void api_check_decays(struct api_check *check, const struct api_field *stribeck_speed, int law);
 
 /**
- * Both coefficients of a law that takes one are the same; the fault is at the kinetic one, at its element in an array.
+ * Requires both coefficients of a law with a single one to be equal. The fault is at the kinetic one, in an array at
+ * its element.
  * @param mu_k  the field; absent: of zeros
  * @param n, width  rows of the larger of both, and numbers in a row
  * @param s, k  data NULL: zeros

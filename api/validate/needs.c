@@ -1,4 +1,4 @@
-/* What a group needs from elsewhere in the request. */
+/* Fields that a group needs from elsewhere in the request. */
 #include "api/validate/request.h"
 
 #include <stdarg.h>
@@ -12,7 +12,7 @@ static bool has(const struct api_request_check *w, enum fric_type type, int rule
 	return api_is_given(w->check, &field);
 }
 
-/* A member that is missing is told once, however many groups need it. */
+/* Reports a missing member once, however many groups need it. */
 __attribute__((format(printf, 5, 6))) static bool need(struct api_request_check *w, struct api_field *object,
                                                        const struct api_object *rules, int rule, const char *format,
                                                        ...)
@@ -29,7 +29,7 @@ __attribute__((format(printf, 5, 6))) static bool need(struct api_request_check 
 	return api_fault_at(w->check->fault, API_E_MISSING_FIELD, &field.path, "%s", detail);
 }
 
-/* Either of two things would do: both places are pointed to. */
+/* Either of two fields would do, so the fault points to both. */
 static void fault_forces(struct api_request_check *w, enum fric_type type)
 {
 	static const char format[] = "group \"%s\" has no \"normal_force\", and there is no \"barrier\" to derive it from:"
@@ -40,7 +40,7 @@ static void fault_forces(struct api_request_check *w, enum fric_type type)
 	need(w, &w->groups[type], &api_groups[type], API_GROUP_NORMAL_FORCE, format, name);
 }
 
-/* Afterwards a group without a normal force has a barrier: what was told to be missing counts as given. */
+/* After this, a group without a normal force has a barrier, or the missing one has been reported. */
 static void check_forces_needed(struct api_request_check *w, enum fric_type type)
 {
 	const struct api_field barrier = api_request_field(w, API_REQUEST_BARRIER);
@@ -92,7 +92,7 @@ static void check_bodies_needed(struct api_request_check *w, enum fric_type type
 		     needed[i].what);
 }
 
-/* Materials of what is no vertex. */
+/* With material tables, planes and bodies need materials of their own; those of vertices are checked elsewhere. */
 static void check_materials_needed(struct api_request_check *w, enum fric_type type)
 {
 	static const char format[] = "\"%s\" is missing: group \"%s\" needs it";
@@ -109,7 +109,7 @@ static bool friction_gives_mu(const struct api_request_check *w)
 {
 	const struct api_field materials = api_ruled(&w->friction, &api_friction, API_FRICTION_MATERIALS),
 						   blend = api_ruled(&w->friction, &api_friction, API_FRICTION_BLEND);
-	return blend.node || /* which has been told to lack them */
+	return blend.node || /* the blend has been reported as lacking them */
 	       api_gives_mu(w->check, &w->friction, &api_mu_of_friction) ||
 	       api_gives_mu(w->check, &w->friction, &api_mu_of_vertices) || api_is_given(w->check, &materials);
 }
@@ -143,7 +143,7 @@ static void check_friction_needed(struct api_request_check *w, enum fric_type ty
 		need(w, &w->friction, &api_friction, API_FRICTION_EPS_V, "\"eps_v\" is missing: group \"%s\" needs it", name);
 }
 
-/* Of a group that is not empty. Of one with faulty vertices it is not known. */
+/* Checks a group unless it is empty, or its vertices are faulty. */
 static void check_needs(struct api_request_check *w, enum fric_type type)
 {
 	if (w->n[type] == 0 || w->n[type] == API_UNKNOWN_LENGTH)

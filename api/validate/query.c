@@ -44,7 +44,7 @@ static bool no_memory(struct reader *r)
 	return api_fault_no_memory(r->fault);
 }
 
-/* One number by the rules of JSON, a leading plus sign allowed. */
+/* One number in JSON's grammar; a leading plus sign is allowed. */
 static bool read_number(const char *text, double *out)
 {
 	struct api_number number;
@@ -100,7 +100,7 @@ static bool add_numbers(struct reader *r, const char *name, char *text, bool lis
 	return true;
 }
 
-/* The parameter's rule, and whether it is the first one; NULL if the parameter is unknown. */
+/* The parameter's rule, and whether it is the first one; NULL if unknown. */
 static const struct api_rule *find(const struct api_object *rules, const char *name, bool *first)
 {
 	*first = true;
@@ -137,7 +137,7 @@ static bool add_parameter(struct reader *r, char *parameter, const struct api_ob
 	if (json_object_get(r->document->root, parameter))
 		return api_fault_at(r->fault, API_E_CONFLICTING_FIELDS, &path, "parameter \"%.100s\" is there twice",
 		                    parameter);
-	/* An unknown parameter is kept as it is: it is found when the names are checked. */
+	/* Unknown parameters are kept as they are; the check of names reports them. */
 	const struct api_rule *rule = find(rules, parameter, &first);
 	if (!rule || rule->kind == API_WORD || rule->kind == API_BOOL)
 		return add_word(r, parameter, value);

@@ -1,5 +1,5 @@
 /**
- * The query part of a target as a document, so that parameters are checked like the fields of a body.
+ * Reads the query of a target as a document, so that parameters are checked like the fields of a body.
  */
 #ifndef API_QUERY_H
 #define API_QUERY_H
@@ -19,7 +19,8 @@
 bool api_query_document(const char *query, const struct api_object *rules, struct api_arena *arena,
                         struct api_document *document, struct api_fault *fault);
 
-/* For a request with a body, whose query would be a second source of parameters. @return false with a 422 if there is one */
+/* For a request with a body, whose query would be a second source of parameters. @return false with a 422 if it has
+ * one */
 bool api_query_refuse(const char *query, struct api_fault *fault);
 
 /* Decodes %XX in place. @return false for a broken or NUL escape */

@@ -1,19 +1,19 @@
 /**
- * What requests about contacts are: a lagged part, which is prepared, and a question, which is at which velocities contacts are
- * evaluated, and what goes into the answer. A collision set has the first, requests about it the second.
+ * The two parts of requests about contacts: a lagged part, from which contacts are prepared, and a question, which has
+ * the velocities and selects the outputs. A collision set has the first; requests about it have the second.
  */
 #ifndef API_QUESTION_H
 #define API_QUESTION_H
 
 #include "api/validate/check.h"
 
-/* DOFs of a body. @param dim  or API_UNKNOWN_LENGTH, which is what it is then */
+/* DOFs of a body. @param dim  or API_UNKNOWN_LENGTH, which is then returned */
 static inline size_t api_twist(size_t dim)
 {
 	return dim == API_UNKNOWN_LENGTH ? dim : 3 * (dim - 1);
 }
 
-/* DOFs of all vertices and bodies. */
+/* Number of DOFs of all vertices and bodies. */
 static inline size_t api_n_dofs(size_t dim, size_t n_vertices, size_t n_bodies)
 {
 	return n_vertices * dim + n_bodies * api_twist(dim);
@@ -23,13 +23,13 @@ static inline size_t api_n_dofs(size_t dim, size_t n_vertices, size_t n_bodies)
 struct api_lagged {
 	struct fric_batch batch;
 	bool has_group[FRIC_N_TYPES];
-	bool has_bodies; /* they were sent, perhaps none */
+	bool has_bodies; /* bodies were sent, even if empty */
 };
 
-/* Of a field with a twist for each body: as api_check_per_vertex. */
+/* As api_check_per_vertex, for a field with a twist per body. */
 void api_check_per_body(struct api_check *check, const struct api_field *field, size_t n_bodies, size_t dim,
                         const double **out);
-/* A Hessian in blocks of vertices is asked for although there are bodies. @return false */
+/* Reports a Hessian in blocks of vertices if there are bodies. @return false */
 bool api_check_without_bodies(struct api_check *check, const struct api_field *format);
 
 enum api_hessian_format { API_TRIPLETS, API_CSR, API_BSR, API_FACTORS };
@@ -38,18 +38,18 @@ enum api_jacobian_format { API_JACOBIAN_CSR, API_JACOBIAN_TRIPLETS };
 /* All arrays are borrowed from the document and from the check's arena. */
 struct api_question {
 	const double *velocities;             /* [n_vertices, dim] */
-	const double *lagged_velocities;      /* the velocities, unless sent */
+	const double *lagged_velocities;      /* the velocities unless sent */
 	const double *body_velocities;        /* [n_bodies, 6], [n_bodies, 3] in 2D; NULL without bodies */
-	const double *lagged_body_velocities; /* the same, unless sent */
+	const double *lagged_body_velocities; /* as body_velocities, the default */
 	bool outputs[API_N_EVALUATE_OUTPUTS];
 	bool collision_outputs[FRIC_N_OUTPUTS];
-	int format, triangle, projection; /* enums of API_… and FRIC_… */
-	bool without_pattern;             /* of the Hessian: values alone */
-	const double *direction;          /* [n_vertices, dim] of the line; NULL: there is none */
-	const double *body_direction;     /* the same of the bodies, as body_velocities */
+	int format, triangle, projection; /* enums API_… and FRIC_… */
+	bool without_pattern;             /* values of the Hessian alone */
+	const double *direction;          /* [n_vertices, dim], of the line; NULL: no line */
+	const double *body_direction;     /* of the bodies, shaped like body_velocities */
 	const double *steps;              /* [n_steps] */
 	size_t n_steps;
-	const double *vectors; /* [n_vectors, n_dof]; NULL: there are none */
+	const double *vectors; /* [n_vectors, n_dof]; NULL: none */
 	size_t n_vectors;
 	bool sent_lagged_velocities, sent_lagged_body_velocities;
 	int jacobian_format;           /* enum api_jacobian_format */
@@ -57,53 +57,53 @@ struct api_question {
 };
 
 /**
- * A request of POST /v1/evaluate, which has both: the only door to the core. After true, every index is in range and every
- * number has its sign.
+ * Checks a request of POST /v1/evaluate, which has both parts. This is the only way into the core: after true, every
+ * index is in range and every number has its sign.
  * @return false with check->fault filled in
  */
 bool api_check_evaluation(struct api_check *check, struct api_lagged *lagged, struct api_question *question);
 
-/* What a question has to know of the set that it is asked about (set.h). */
+/* The facts about a set that questions are checked against (set.h). */
 struct api_set_facts {
 	size_t dim, n_vertices, n_bodies;
-	bool has_bodies; /* they were sent, perhaps none */
+	bool has_bodies; /* bodies were sent, even if empty */
 	bool has_group[FRIC_N_TYPES];
 	bool skip_degenerate;
-	bool lacks_positions; /* planes have an origin but vertices no positions: there can be no distances */
+	bool lacks_positions; /* there are planes with an origin but no positions of vertices, hence no distances */
 	bool has_positions;   /* of vertices */
 };
 
-/* Of what was checked. */
+/* Derives the facts from a checked lagged part. */
 void api_state_facts(const struct api_lagged *lagged, struct api_set_facts *facts);
 
 /**
- * The question alone.
- * @param question  lagged_velocities is NULL unless sent: then the set's apply or, if it has none, velocities
+ * Checks a question alone.
+ * @param question  lagged_velocities is NULL unless sent: then the set's are used or, if it has none, velocities
  * @return false with check->fault filled in
  */
 bool api_check_set_question(struct api_check *check, const struct api_set_facts *facts, struct api_question *question);
 
-/* Those of the document; NULL: it has none, or there is nothing to have any. */
+/* Lagged velocities of a set's document; NULL: not sent, or there are no vertices or bodies. */
 struct api_lagged_velocities {
 	const double *vertices; /* [n_vertices, dim] */
 	const double *bodies;   /* [n_bodies, 6], [n_bodies, 3] in 2D */
 };
 
 /**
- * The lagged part alone. n_vertices: rows of positions, else of the fields per vertex, else the member n_vertices, else 0;
- * the member must agree.
+ * Checks a lagged part alone. n_vertices: rows of positions, else of the fields per vertex, else the member n_vertices,
+ * else 0. The member must agree.
  * @return false with check->fault filled in
  */
 bool api_check_set(struct api_check *check, struct api_lagged *lagged, struct api_lagged_velocities *velocities,
                    struct api_set_facts *facts);
 
 /**
- * A request of any kind.
- * @param facts     of the set that it is asked about; NULL: it has a lagged part
- * @param lagged    filled in without facts; else it may be NULL
- * @param question  of a set's document: lagged velocities alone
- * @param root      set to the request, for the fields that its kind has besides; root->node is no object if there is nothing more
- *                  to check
+ * Checks a request of any kind.
+ * @param facts     of the set that the question is about; NULL: the request has a lagged part
+ * @param lagged    filled in without facts; otherwise it may be NULL
+ * @param question  for a set's document: lagged velocities alone
+ * @param root      set to the request, for further fields of its kind; root->node is not an object if nothing more can
+ *                  be checked
  */
 bool api_check_request(struct api_check *check, enum api_request_kind kind, const struct api_set_facts *facts,
                        struct api_lagged *lagged, struct api_question *question, struct api_field *root);

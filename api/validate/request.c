@@ -12,7 +12,7 @@ _Static_assert((int)API_N_GROUP <= (int)API_MOST_RULES && (int)API_N_REQUEST <= 
 /* ---- fields, in the order in which their faults are listed ---- */
 
 static const struct {
-	int rule; /* which has what requests it is in */
+	int rule; /* determines the kinds of requests that have the field */
 	void (*check)(struct api_request_check *w);
 } fields[] = {
 	{API_REQUEST_DIM, api_check_dim},
@@ -35,7 +35,7 @@ static const struct {
 	{API_REQUEST_POSITION_JACOBIAN, api_check_position_jacobian},
 };
 
-/* What a request is, and what comes in another one. */
+/* The rules of a request, and those of the other part, where a misplaced field may belong. */
 static const struct {
 	const struct api_object *object, *elsewhere;
 } kinds[API_N_REQUEST_KINDS] = {
@@ -48,9 +48,9 @@ static const struct {
 	[API_SET_VJP] = {&api_set_vjp_question, &api_set_document},
 };
 
-/* ---- what is known before ---- */
+/* ---- facts needed in advance ---- */
 
-/* A first look; whatever is wrong with a group is told later. */
+/* A first look; faults of a group are reported later. */
 static bool has_contacts(const struct api_request_check *w, enum fric_type type)
 {
 	const struct api_field collisions = api_request_field(w, API_REQUEST_COLLISIONS),
@@ -79,7 +79,7 @@ bool api_needs_distance(const struct api_question *question)
 	return question->outputs[API_COLLISIONS] && question->collision_outputs[FRIC_OUT_DISTANCE];
 }
 
-/* An output is about positions that the set's document lacks. */
+/* Reports an output that depends on positions, which the set's document lacks. */
 static void fault_positions(const struct api_request_check *q, const char *output)
 {
 	const struct api_field positions = api_request_field(q, API_REQUEST_POSITIONS);
@@ -104,7 +104,7 @@ static void need_positions(struct api_request_check *w)
 		w->root.excused |= 1u << API_REQUEST_POSITIONS;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole request ---- */
 
 static void check_fields(struct api_request_check *w, const struct api_object *object)
 {

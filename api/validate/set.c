@@ -1,8 +1,8 @@
 #include "api/validate/request.h"
 
-/* A field with a row for each vertex, and the objects around it. */
+/* A field with a row per vertex, and the objects that contain it. */
 struct per_vertex {
-	struct api_field friction, materials, field; /* field.node NULL: there is none */
+	struct api_field friction, materials, field; /* field.node NULL: none */
 };
 
 static bool find_in(const struct api_field *object, const struct api_object *rules, struct api_field *found)
@@ -16,7 +16,7 @@ static bool find_in(const struct api_field *object, const struct api_object *rul
 	return false;
 }
 
-/* The first one, in the order of the contract. */
+/* Finds the first such field in the order of the contract. */
 static void find_per_vertex(const struct api_request_check *w, struct per_vertex *rows)
 {
 	rows->friction = api_request_field(w, API_REQUEST_FRICTION);
@@ -31,8 +31,8 @@ static bool check_limit(struct api_check *check, const struct api_field *field, 
 }
 
 /**
- * What is no array, or ragged, is told where the field is read; so is another wrong shape if it is known which one was
- * expected.
+ * Reports only a wrong shape whose expected form is known. Values that are not arrays, and ragged arrays, are reported
+ * where the field is read.
  */
 static size_t count_rows(const struct api_request_check *w, const struct api_field *field, bool is_expected)
 {
@@ -45,7 +45,7 @@ static size_t count_rows(const struct api_request_check *w, const struct api_fie
 	return n;
 }
 
-/* @param member  n_vertices. @return API_UNKNOWN_LENGTH if it tells nothing */
+/* @param member  n_vertices. @return API_UNKNOWN_LENGTH if it is absent or faulty */
 static size_t read_member(const struct api_request_check *w, const struct api_field *member)
 {
 	size_t n = API_UNKNOWN_LENGTH;
@@ -65,7 +65,7 @@ static size_t agree(const struct api_request_check *w, const struct api_field *m
 	return n;
 }
 
-/* How many vertices there are, without velocities to count. */
+/* Determines the number of vertices without velocities. */
 void api_check_n_vertices(struct api_request_check *w)
 {
 	const struct api_field member = api_request_field(w, API_REQUEST_N_VERTICES);

@@ -1,4 +1,4 @@
-/* Numbers and arrays of them: shapes, ranges, indices. */
+/* Numbers and arrays: shapes, ranges, indices. */
 #include "api/validate/check.h"
 
 #include <float.h>
@@ -19,7 +19,7 @@ bool api_fault_entry(struct api_check *check, enum api_code code, const struct a
 	const struct api_array *array = api_document_array(check->document, field->node);
 	struct api_path path[API_MAX_RANK + 1] = {field->path};
 	char message[API_MAX_DETAIL];
-	const int depth = array->rank > API_MAX_RANK ? 0 : array->rank; /* of a deeper one the lengths are not known */
+	const int depth = array->rank > API_MAX_RANK ? 0 : array->rank; /* lengths are not recorded for deeper arrays */
 	size_t rest = array->n;
 	va_list arguments;
 	va_start(arguments, format);
@@ -69,7 +69,7 @@ static size_t span_end(size_t begin, size_t n)
 	return n - begin < API_SPAN ? n : begin + API_SPAN;
 }
 
-/* The numbers of one span of an array. */
+/* The numbers of one span of an array, as an array. */
 static struct api_array span_of(const struct api_array *array, size_t begin)
 {
 	struct api_array span = *array;
@@ -87,7 +87,7 @@ static void fault_values(struct api_check *check, const struct api_field *field,
 			fault_value(check, field, i, data[i], range);
 }
 
-/* Finite and in range. */
+/* Requires finite numbers in range. */
 static bool check_range(struct api_check *check, const struct api_field *field, const double *data, size_t n,
                         enum api_range range)
 {
@@ -104,7 +104,7 @@ static bool check_range(struct api_check *check, const struct api_field *field, 
 	return ok;
 }
 
-/* The array's numbers as doubles: where they are, or in the arena. NULL after a fault. */
+/* The array's numbers as doubles, in place or in the arena. NULL after a fault. */
 static const double *reals(struct api_check *check, const struct api_array *array)
 {
 	if (array->dtype == API_F64)
@@ -121,7 +121,7 @@ static const double *reals(struct api_check *check, const struct api_array *arra
 	return out;
 }
 
-/* The same, after checking their range. What was read from a text is finite. */
+/* As above, after checking their range. Numbers read from text are always finite. */
 static const double *reals_in_range(struct api_check *check, const struct api_field *field,
                                     const struct api_array *array, enum api_range range)
 {
@@ -131,7 +131,7 @@ static const double *reals_in_range(struct api_check *check, const struct api_fi
 	return check_range(check, field, data, array->n, range) ? data : NULL;
 }
 
-/* The elements of a mixed array that are no numbers. */
+/* Reports the elements of a mixed array that are not numbers. */
 static bool fault_in_mixed(struct api_check *check, const struct api_field *field)
 {
 	bool found = false;
@@ -176,7 +176,7 @@ static const struct api_array *numbers(struct api_check *check, const struct api
 	return array && !array->ragged ? array : NULL;
 }
 
-/* A single number that is there; NULL after a fault. */
+/* A single number; the field must be present. NULL after a fault. */
 static const struct api_array *one_number(struct api_check *check, const struct api_field *field, const char *expected)
 {
 	const struct api_array *array = numbers(check, field, expected);
@@ -199,7 +199,7 @@ bool api_check_number(struct api_check *check, const struct api_field *field, en
 	return value;
 }
 
-/* [2, 3] in text */
+/* Prints [2, 3] */
 static const char *print_shape(const size_t *shape, int rank, char *out, size_t bytes)
 {
 	size_t at = (size_t)snprintf(out, bytes, "[");
@@ -220,7 +220,7 @@ static size_t row_size(const struct api_shape *shape)
 	return size;
 }
 
-/* shape[skip...] is exactly the row's shape */
+/* Whether shape[skip...] is exactly the row's shape. */
 static bool ends_in_row(const struct api_array *array, int skip, const struct api_shape *shape)
 {
 	if (array->rank != skip + shape->n_inner)
@@ -258,7 +258,7 @@ static bool is_unknown(const struct api_shape *shape)
 #define NESTED_OR_FLAT " (nested or flat)"
 #define TRANSPOSED "; is it transposed?"
 
-/* Whether its last two lengths are those that were expected, in the other order. */
+/* Whether the last two lengths are the expected ones in reverse order. */
 static bool is_transposed(const struct api_array *array, const size_t *expected, int rank)
 {
 	return rank > 1 && array->rank == rank && array->shape[rank - 2] == expected[rank - 1] &&
@@ -372,7 +372,7 @@ static bool fault_index(struct api_check *check, const struct api_field *field, 
 	                       text, what, limit);
 }
 
-/* The entries that are no indices. Of those that were not written as integers only the first one is known. */
+/* Reports entries that are not indices. Of those not written as integers only the first one is known. */
 static bool fault_indices(struct api_check *check, const struct api_field *field, const struct api_array *array,
                           size_t limit, const char *what)
 {
@@ -389,8 +389,7 @@ static bool fault_indices(struct api_check *check, const struct api_field *field
 	return false;
 }
 
-/* out: where to put them; NULL: they stay where they are. @return false if one is not an index, or the request was
- * stopped */
+/* out: NULL: check in place. @return false if any is not an index, or the request was stopped */
 static bool take_indices(const struct api_array *array, size_t limit, int32_t *out)
 {
 	for (size_t i = 0; i < array->n; i += API_SPAN) {
@@ -402,7 +401,7 @@ static bool take_indices(const struct api_array *array, size_t limit, int32_t *o
 	return true;
 }
 
-/* The array's numbers as indices: where they are, or in the arena. NULL after a fault. */
+/* The array's numbers as indices, in place or in the arena. NULL after a fault. */
 static const int32_t *indices_below(struct api_check *check, const struct api_field *field,
                                     const struct api_array *array, size_t limit, const char *what)
 {

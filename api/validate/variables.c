@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A document on its way through. */
+/* State of a walk through a document. */
 struct walk {
 	const struct api_document *document;
 	const struct fric_batch *batch;
@@ -32,7 +32,7 @@ static void find_lengths(const struct walk *w, int type, size_t lengths[API_N_LE
 	lengths[API_POINT] = (size_t)fric_closest_point_size((enum fric_type)type);
 }
 
-/* Nests of nothing may be deeper than any field. */
+/* Arrays without numbers may be nested deeper than any field. */
 static void find_shape(struct api_variable *v, const struct api_array *array, const struct api_shape *shape)
 {
 	size_t row = 1;
@@ -46,7 +46,7 @@ static void find_shape(struct api_variable *v, const struct api_array *array, co
 	v->expected.range = API_ANY;
 }
 
-/* ---- the list ---- */
+/* ---- list ---- */
 
 enum { FEW = 16 };
 
@@ -66,7 +66,7 @@ static bool reserve(struct walk *w)
 	return true;
 }
 
-/* Where the variable of this pointer is, or is to be; NULL when out of memory. */
+/* The place in the list for a pointer, existing or new; NULL when out of memory. */
 static struct api_variable *place(struct walk *w, const char *pointer)
 {
 	struct api_variables *out = w->out;
@@ -110,7 +110,7 @@ static void walk_object(struct walk *w, const struct api_field *object, const st
 	}
 }
 
-/* Of types, the root has that of a request, groups have theirs, and other objects none. */
+/* The root has the type of its request, groups have theirs, and other objects none. */
 bool api_variables_list(const struct api_document *document, const struct fric_batch *batch,
                         const struct api_set_facts *facts, struct api_arena *arena, struct api_variables *variables)
 {
@@ -129,7 +129,7 @@ const struct api_variable *api_variable_find(const struct api_variables *variabl
 	return NULL;
 }
 
-/* ---- pointers without a document ---- */
+/* ---- without a document ---- */
 
 bool api_may_be_variable(const char *pointer)
 {

@@ -1,6 +1,7 @@
 /**
- * Fields of a request that its answers may be differentiated by: which of them are there, in which shape they were sent,
- * and what they are to the core. A table of fields says which those are (api_rule.by); a variable is one that was sent.
+ * Variables: the fields of a request that derivatives can be taken with respect to, the shapes in which they were sent,
+ * and the corresponding fields of the core. The tables of fields mark the candidates (api_rule.by); a variable is one
+ * that was sent.
  */
 #ifndef API_VARIABLES_H
 #define API_VARIABLES_H
@@ -12,21 +13,22 @@ enum { API_POINTER_BYTES = 64, API_VARIABLE_RANK = 3, API_MOST_VARIABLES = 192 }
 struct api_variable {
 	char pointer[API_POINTER_BYTES]; /* JSON Pointer, e.g. "/collisions/edge_edge/normal_force" */
 	const struct api_rule *rule;
-	int type;      /* enum fric_type of the group that it is a field of; -1: of none */
-	bool is_empty; /* of a group without contacts, or of no numbers: nothing depends on it, the core does not know it */
-	size_t n;      /* numbers */
-	int rank;      /* as it was sent, nested or flat; 0: a number */
+	int type;      /* enum fric_type of its group; -1: not in a group */
+	bool is_empty; /* without numbers, or in a group without contacts: no result depends on it, and the core has no
+	                * field for it */
+	size_t n;      /* number of its numbers */
+	int rank;      /* as sent, nested or flat; 0: a number */
 	size_t shape[API_VARIABLE_RANK];
-	struct api_shape expected; /* of tangents, nested or flat; of a rule that is a number: none */
-	size_t first_dof;          /* of velocities: where they begin among those of all DOFs */
+	struct api_shape expected; /* shape of tangents, nested or flat; unused if the rule is a number */
+	size_t first_dof;          /* for velocities: index of the first among all DOFs */
 };
 
 struct api_variables {
 	size_t n, capacity;
-	struct api_variable *list; /* [n]; moves while variables are added */
+	struct api_variable *list; /* [n]; moves when variables are added */
 };
 
-/* Some of them, none twice, each with [variable->n] numbers, row-major. */
+/* Some of the variables, each at most once, with [variable->n] numbers, row-major. */
 struct api_variations {
 	size_t n;
 	const struct api_variable *by[API_MOST_VARIABLES];
@@ -34,18 +36,18 @@ struct api_variations {
 };
 
 /**
- * Those of a document that has passed the checks.
- * @param batch, facts  what the checks found; of a question alone, those of its set
- * @param variables     those of the document are added, or replace what was there under the same pointer; the list is in
- *                      the arena
+ * Lists the variables of a document that has passed the checks.
+ * @param batch, facts  results of the checks; for a question alone, those of its set
+ * @param variables     those of the document are added, or replace those with the same pointer; the list is in the
+ *                      arena
  * @return false when out of memory
  */
 bool api_variables_list(const struct api_document *document, const struct fric_batch *batch,
                         const struct api_set_facts *facts, struct api_arena *arena, struct api_variables *variables);
-/* The one of this pointer; NULL: there is none. */
+/* The variable at this pointer; NULL if there is none. */
 const struct api_variable *api_variable_find(const struct api_variables *variables, const char *pointer);
 
-/* Whether requests may have a variable of this pointer. */
+/* Whether any request could have a variable at this pointer. */
 bool api_may_be_variable(const char *pointer);
 
 #endif

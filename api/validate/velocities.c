@@ -1,9 +1,9 @@
-/* At which velocities contacts are evaluated. */
+/* Velocities, current and lagged. */
 #include "api/validate/request.h"
 
 #define WHY_VELOCITIES "the velocities to evaluate at, [n_vertices, dim]"
 
-/* How many vertices there are: a request that has everything has a row of velocities for each. */
+/* Counts vertices: a request with a lagged part has a row of velocities for each. */
 static size_t count_velocities(const struct api_request_check *w)
 {
 	const struct api_field velocities = api_request_field(w, API_REQUEST_VELOCITIES);
@@ -25,7 +25,7 @@ void api_check_velocities(struct api_request_check *w)
 		api_count_vertices(w, count_velocities(w));
 	else if (!w->bodies_alone)
 		api_check_present(w->check, &field, WHY_VELOCITIES);
-	if (w->facts || w->check->fault->n_errors == before) /* else its array has been judged */
+	if (w->facts || w->check->fault->n_errors == before) /* otherwise the array has already been reported */
 		api_check_per_vertex(w->check, &field, w->n_vertices, w->dim, &w->question->velocities);
 }
 
@@ -37,7 +37,7 @@ void api_check_lagged_velocities(struct api_request_check *w)
 	api_check_per_vertex(w->check, &field, w->n_vertices, w->dim, &w->question->lagged_velocities);
 }
 
-/* Twists of what? They are judged no further then. */
+/* Without bodies, reports twists and does not check them further. */
 void api_check_bodies_sent(struct api_request_check *w)
 {
 	const struct api_field positions = api_request_field(w, API_REQUEST_BODY_POSITIONS),
