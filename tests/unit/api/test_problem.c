@@ -13,7 +13,7 @@
 
 static const struct api_path root;
 
-/* The problem as a client reads it; the caller drops the reference. */
+/* The problem parsed as JSON; the caller drops the reference. */
 static json_t *problem_of(struct api_response *response)
 {
 	assert_string_equal(response->content_type, "application/problem+json");
@@ -80,7 +80,7 @@ static void points_to_large_indices(void **unused)
 	assert_string_equal(fault.errors[0].pointer, "/18446744073709551615");
 }
 
-/* Otherwise half a key would point to another place, or to half a character. */
+/* Half a key would point to another place, or end within a character. */
 static void a_key_that_does_not_fit_is_left_out_whole(void **unused)
 {
 	(void)unused;
@@ -298,7 +298,7 @@ static void problems_of_the_server(void **unused)
 	for (enum api_code code = API_NO_CODE + 1; code < API_N_CODES; code++)
 		for (int with_detail = 0; with_detail < 2; with_detail++) {
 			struct api_response response;
-			memset(&response, 0xAB, sizeof(response)); /* whatever it contained before */
+			memset(&response, 0xAB, sizeof(response)); /* random previous contents */
 			const int status = api_code_status(code);
 			api_problem(code, with_detail ? "why" : NULL, &response);
 			assert_int_equal(response.status, status);

@@ -1,4 +1,5 @@
-/* The memory of a request is counted in steps, everything exactly once, including jansson's trees. */
+/* Accounting: a request's memory is taken from the budget in steps, and every byte is counted exactly once,
+ * including jansson's trees. */
 #include "api/base/account.h"
 
 #include <pthread.h>
@@ -58,7 +59,7 @@ static void takes_in_steps(void **unused)
 	api_account_close(&account);
 }
 
-/* The last bytes of a budget can be used too. */
+/* The last bytes of a budget can be used as well. */
 static void takes_what_is_left(void **unused)
 {
 	(void)unused;
@@ -75,7 +76,7 @@ static void takes_what_is_left(void **unused)
 	api_account_close(&account);
 }
 
-/* Other requests may end; what the request itself holds stays. */
+/* Other requests may end and return memory, but the request's own memory stays in use. */
 static void tells_now_from_never(void **unused)
 {
 	(void)unused;
@@ -134,7 +135,7 @@ static void *give(void *argument)
 	return NULL;
 }
 
-/* Like an answer: taken by the thread that computes, given back later by another one. */
+/* As in a response: allocated by the thread that computes, freed later by another one. */
 static void blocks_outlive_the_account(void **unused)
 {
 	(void)unused;
@@ -191,7 +192,7 @@ static void nodes_hold_what_they_should(void **unused)
 	api_pool_free(pool);
 }
 
-/* Trees made with jansson outside of requests. */
+/* Trees that were made outside of requests, with malloc. */
 static void trees_of_others_stay(void **unused)
 {
 	(void)unused;
@@ -227,7 +228,7 @@ static void a_raised_flag_ends_trees(void **unused)
 	api_account_close(&account);
 }
 
-/* What is done before the flag is raised is whole; afterwards nothing is touched. */
+/* Everything before the flag is raised is complete; everything after it is untouched. */
 static void a_raised_flag_ends_zeros_and_copies(void **unused)
 {
 	(void)unused;
@@ -266,7 +267,7 @@ static void documents_count(void **unused)
 	enum { N = 50000 };
 	static const struct {
 		const char *unit;
-		size_t least; /* at least as many bytes as jansson's structs and ours have in its tree */
+		size_t least; /* at least the bytes of jansson's structs and our headers in its tree */
 	} units[] = {{"{},", 190}, {"\"word\",", 50}, {"\"\\u00e9\",", 50}, {"7,", 150}, {"[],", 150}};
 	struct api_pool *pool = api_pool_create(0, &budget);
 	for (size_t u = 0; u < sizeof(units) / sizeof(units[0]); u++) {
@@ -294,7 +295,7 @@ static void documents_count(void **unused)
 
 /* ---- requests ---- */
 
-/* @return a request with that many vertices, malloc'd */
+/* @return a request with n_vertices vertices, malloc'd */
 static char *request_with(int n_vertices)
 {
 	char *text = malloc((size_t)n_vertices * 8 + 300), *end = stpcpy(text, "{\"dim\":2,\"velocities\":[[0.5,0]");
@@ -305,7 +306,7 @@ static char *request_with(int n_vertices)
 	return text;
 }
 
-/* @return the answer to a request when the budget is used up, partly by the request itself */
+/* @return the response to a request when the budget is exhausted, partly by the request's own body */
 static struct api_response ask_when_full(struct api_pool *pool, const char *body, size_t held)
 {
 	const struct api_service service = {.n_threads = 1, .max_json_bytes = MB, .max_answer_bytes = MB, .pool = pool};
@@ -317,7 +318,7 @@ static struct api_response ask_when_full(struct api_pool *pool, const char *body
 	return response;
 }
 
-/* A probe, a refusal, a single contact: requests that need almost no memory are answered even if others hold all of it. */
+/* A probe, a refusal, a single contact: requests that need almost no memory succeed even if others use all of it. */
 static void small_requests_are_answered_when_all_is_taken(void **unused)
 {
 	(void)unused;
@@ -332,7 +333,7 @@ static void small_requests_are_answered_when_all_is_taken(void **unused)
 	api_pool_free(pool);
 }
 
-/* A body that is already counted leaves less for the rest; then the request never fits, not just at the moment. */
+/* A body that is already counted leaves less for the rest. Then the request never fits, not only at the moment. */
 static void a_body_counts_as_the_requests_own(void **unused)
 {
 	(void)unused;

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-/* Byte by byte, up to limits of all kinds: room is made in steps, never beyond the limit, and the last byte fits. */
+/* Appends byte by byte, up to various limits: room grows in steps, never beyond the limit, and the last byte fits. */
 static void grows_to_its_limit(void **unused)
 {
 	static const size_t limits[] = {0, 1, 100, 255, 256, 257, 300, 511, 512, 513, 1000, 5000};
@@ -35,7 +35,7 @@ static void grows_to_its_limit(void **unused)
 	}
 }
 
-/* What does not fit leaves the buffer as it was. */
+/* A failed reservation leaves the buffer unchanged. */
 static void refuses_what_does_not_fit(void **unused)
 {
 	struct api_buffer buffer = {.limit = 1000};
@@ -51,7 +51,7 @@ static void refuses_what_does_not_fit(void **unused)
 	api_buffer_free(&buffer);
 }
 
-/* A large buffer counts with no more than half as much again as is in it; a small one is left alone. */
+/* A large buffer counts with at most one and a half times its contents; a small one is left alone. */
 static void is_trimmed(void **unused)
 {
 	(void)unused;

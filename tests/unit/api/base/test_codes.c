@@ -1,4 +1,4 @@
-/* The closed list of codes. */
+/* The list of error codes. */
 #include "api/base/codes.h"
 
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* Which name was meant. */
+/* Suggestions for misspelt names. */
 #include "api/base/near.h"
 
 #include <setjmp.h>
@@ -127,7 +127,7 @@ static void a_tie_is_no_help_until_it_is_broken(void **unused)
 	assert_string_equal(meant("mesh_c", broken), "mesh_c");
 }
 
-/* The longest that folding makes of a name, and one byte more. */
+/* The longest result of folding, and one byte more. */
 static void long_names(void **unused)
 {
 	(void)unused;

@@ -16,7 +16,7 @@
 #include "api/base/account.h"
 #include "api/base/arena.h"
 
-enum { BESIDE_SMALL = 80 }; /* what counts for a malloc block in addition to its bytes */
+enum { BESIDE_SMALL = 80 }; /* overhead with which a malloc'd block counts */
 enum { MB = 1 << 20 };
 
 static int start(void **state)
@@ -65,7 +65,7 @@ static void test_sizes(void **pool)
 #endif
 }
 
-/* Blocks that grow and shrink keep the contents that fit. */
+/* Blocks that grow and shrink keep their contents as far as they fit. */
 static void test_resize(void **pool)
 {
 	const size_t sizes[] = {100, 5000, API_POOL_LEAST, 3 * MB, 3 * MB + 5, 9 * MB, 2 * MB, 40, 0, 4 * MB, MB};
@@ -89,7 +89,7 @@ static void test_resize(void **pool)
 	}
 }
 
-/* Blocks in use are counted to the byte; a block that would be too much is refused, and nothing changes. */
+/* Blocks in use are counted to the byte. A block beyond the budget is refused, and nothing changes. */
 static void test_budget(void **unused)
 {
 	const size_t sizes[] = {0, 5000, 100000, API_POOL_LEAST - 1, API_POOL_LEAST, 3 * MB + 1, 5000, 70000, 0};
@@ -110,7 +110,7 @@ static void test_budget(void **unused)
 		assert_int_equal(atomic_load(&budget.used_bytes), counted);
 	}
 	api_pool_give(pool, block, bytes);
-	for (int i = 0; i < 2; i++) { /* fresh, then warm */
+	for (int i = 0; i < 2; i++) { /* from fresh memory, then from warm */
 		block = api_pool_take(pool, 4 * MB);
 		assert_non_null(block);
 		assert_null(api_pool_take(pool, 1));
@@ -134,7 +134,7 @@ static void test_arena(void **pool)
 	for (size_t i = 0; i < N; i++)
 		holds(arrays[i], i * i * 11, (int)i);
 	assert_null(api_arena_array(&arena, SIZE_MAX / 4, 8));
-	assert_null(api_arena_array(&arena, SIZE_MAX / 8, 8)); /* fits size_t, but not with what stands before it */
+	assert_null(api_arena_array(&arena, SIZE_MAX / 8, 8)); /* fits size_t, but not with the header in front of it */
 	/* The last two of 130 are left to malloc, which ends the program under AddressSanitizer. */
 	for (size_t off = 0; off < (API_POOL_EMULATED ? 128 : 130); off++)
 		assert_null(api_arena_array(&arena, SIZE_MAX - off, 1));
@@ -174,7 +174,7 @@ static void test_reuse(void **pool)
 	api_pool_give(*pool, again, 4 * MB - 1000);
 }
 
-/* A generous size takes only address space, and no memory until it is written to. */
+/* A generous size takes address space only, and memory when it is written to. */
 static void test_only_what_is_touched(void **pool)
 {
 	char *block = api_pool_take(*pool, MB + MB / 2);
@@ -183,8 +183,8 @@ static void test_only_what_is_touched(void **pool)
 	api_pool_give(*pool, block, MB + MB / 2);
 }
 
-/* A mapping at the target of a failed move: the kernel has unmapped the target by then, and another thread may have
- * taken its place. */
+/* Maps something at the target of a failed move: the kernel has unmapped the target by then, and another thread may
+ * have taken its place. */
 static char *taken;
 static size_t taken_bytes;
 static bool mremap_fails;
@@ -209,7 +209,7 @@ static void test_a_failed_move_leaves_others_alone(void **pool)
 	mremap_fails = true;
 	assert_null(api_pool_resize(*pool, block, 4 * MB, 8 * MB));
 	mremap_fails = false;
-	assert_int_equal(msync(taken, page, MS_ASYNC), 0); /* is mapped */
+	assert_int_equal(msync(taken, page, MS_ASYNC), 0); /* succeeds only if mapped */
 	assert_int_equal(msync(taken + taken_bytes - page, page, MS_ASYNC), 0);
 	assert_true(taken[0] == 42 && taken[taken_bytes - 1] == 42);
 	munmap(taken, taken_bytes);
@@ -218,7 +218,7 @@ static void test_a_failed_move_leaves_others_alone(void **pool)
 	api_pool_give(*pool, block, 4 * MB);
 }
 
-/* The flags of the mapping that begins at an address, as /proc/self/smaps tells them. */
+/* Whether /proc/self/smaps lists this flag for the mapping that begins at an address. */
 static bool has_flag(const char *block, const char *flag)
 {
 	FILE *file = fopen("/proc/self/smaps", "re");
@@ -250,7 +250,7 @@ static void test_growth_to_huge_pages(void **pool)
 	api_pool_give(*pool, block, 4 * MB);
 }
 
-/* The capacity of a block is the memory that it takes when all of it is warm. */
+/* A block's capacity is the memory that it takes when all of it is warm. */
 static void test_block_bytes(void **pool)
 {
 	assert_int_equal(api_pool_block_bytes(*pool, 0), 0);
@@ -286,11 +286,11 @@ static void test_ceiling(void **pool)
 	for (int i = 0; i < 6; i++)
 		api_pool_give(*pool, blocks[i], 4 * MB);
 	assert_int_equal(api_pool_counts(*pool).idle_bytes, 16 * MB);
-	api_pool_give(*pool, huge, 20 * MB); /* longer than the ceiling: not kept, and neither are older blocks */
+	api_pool_give(*pool, huge, 20 * MB); /* exceeds the ceiling: neither it nor older blocks are kept */
 	assert_int_equal(api_pool_counts(*pool).idle_bytes, 0);
 }
 
-/* Idle blocks of other sizes make room: the pool holds little more in all than was in use at the same time. */
+/* Idle blocks of other sizes are evicted: the pool holds little more in all than was in use at the same time. */
 static void test_replacement(void **unused)
 {
 	(void)unused;
@@ -304,7 +304,7 @@ static void test_replacement(void **unused)
 	api_pool_free(pool);
 }
 
-/* One request after the other, each with two sizes in turn. */
+/* A series of requests, each using two sizes in turn. */
 static void test_steps(void **unused)
 {
 	struct api_pool *pool = api_pool_create(1000 * MB, NULL);
@@ -317,7 +317,7 @@ static void test_steps(void **unused)
 	api_pool_free(pool);
 }
 
-/* However small they are: a search among them must not take long. */
+/* The number of idle blocks is limited however small they are, so that searching them stays fast. */
 static void test_number_of_idle_blocks(void **unused)
 {
 	enum { MOST = 256, BEYOND = 60 };
@@ -346,7 +346,7 @@ static void test_shrinking_gives_back(void **unused)
 			api_account_open(&account, &budget, NULL, 0);
 		void *block = api_pool_take(pool, 7 * MB);
 		assert_null(api_pool_take(pool, 2 * MB));
-		block = api_pool_resize(pool, block, 7 * MB, MB); /* within what is mapped */
+		block = api_pool_resize(pool, block, 7 * MB, MB); /* still within the mapping */
 		void *other = api_pool_take(pool, 6 * MB);
 		assert_non_null(other);
 		api_pool_give(pool, other, 6 * MB);

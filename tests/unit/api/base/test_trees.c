@@ -1,4 +1,4 @@
-/* Memory of trees: nodes side by side, their places taken again, and none once nobody wants them. */
+/* Memory of trees: nodes lie side by side, freed places are reused, and a stopped request gets none. */
 #include "api/base/trees.h"
 
 #include <setjmp.h>
@@ -55,7 +55,7 @@ static void places_are_taken_again(void **unused)
 	api_trees_close(&trees);
 }
 
-/* What is there already may be taken; there is no more of it. */
+/* A stopped request may use memory that it has already, but gets no more. */
 static void nothing_more_once_stopped(void **unused)
 {
 	(void)unused;

@@ -21,7 +21,7 @@ static struct api_document read_text(const char *text)
 	return document;
 }
 
-/* ---- what is lifted ---- */
+/* ---- lifting ---- */
 
 static void lifts_every_number_and_array(void **unused)
 {
@@ -144,9 +144,9 @@ static void leaves_deep_nests_in_the_tree(void **unused)
 	api_document_free(&d);
 }
 
-/* ---- rows of numbers, each by itself ---- */
+/* ---- rows of numbers as arrays of their own ---- */
 
-/* "1, 2; ; 3": what the rows of a list hold. */
+/* Prints the rows of a list as "1, 2; ; 3". */
 static void rows_are(const char *text, const char *rows)
 {
 	struct api_document d;
@@ -211,7 +211,7 @@ static void lifts_many_numbers(void **unused)
 	free(text);
 }
 
-/* ---- what is refused ---- */
+/* ---- refusals ---- */
 
 static void check_refused(const char *text, size_t bytes, int status, size_t offset, const char *words)
 {
@@ -264,7 +264,7 @@ static void names_the_place_of_a_fault(void **unused)
 		{"1:", 1, "after"},
 		{"{\"a\":-x}", 6, "malformed"},
 		{"[\"x\",2.]", 7, "malformed"},
-		/* refused by jansson, with its position mapped back */
+		/* refused by jansson, whose position is mapped back */
 		{"{\"a\":1,\"a\":[2,3]}", 7, "duplicate"},
 		{"[1,2] x", 6, "follows the end"},
 		{"[1,2][3]", 5, "follows the end"},
@@ -291,7 +291,7 @@ static void names_the_place_of_a_fault(void **unused)
 		{"[NaN,1]", 1, "NaN is not JSON"},
 		{"[nan]", 1, "nan is not JSON"},
 		{"[\"x\ty\"]", 1, "control character"},
-		/* the first fault of several */
+		/* the first of several faults */
 		{"{\"a\":tru,\"b\":[1,]}", 5, "near 'tru'"},
 		{"{\"a\":[1,],\"b\":tru}", 8, "a value"},
 		{"{\"a\" 1,\"b\":1e999}", 5, "':' expected before"},
@@ -337,7 +337,7 @@ static char *repeat(char *p, const char *what, size_t n)
 	return p;
 }
 
-/* value inside n arrays, or objects */
+/* A value inside n arrays, or objects. */
 static void check_nested(const char *open, const char *value, const char *close, size_t n, bool accepted, size_t offset)
 {
 	char *text = malloc(n * (strlen(open) + strlen(close)) + strlen(value) + 1);
@@ -414,7 +414,7 @@ static void limits_values(void **unused)
 	check_count("[tru,", "\"a\"", API_MAX_VALUES, "]", 400);
 }
 
-/* A string or number of n bytes, after its first one, between two other texts: as long as allowed, and longer. */
+/* A string or number of n bytes after its first one, between two other texts: as long as allowed, and longer. */
 static void check_token(const char *first, const char *unit, size_t n, const char *last, int status)
 {
 	char *text = malloc(strlen(first) + n + strlen(unit) + strlen(last) + 1), *p = stpcpy(text, first);
@@ -455,7 +455,7 @@ static void limits_numbers(void **unused)
 	check_token("[1.5", ".5", 2 * API_MAX_TOKEN, "]", 400);
 }
 
-/* About as long as the place that most keys fit into. */
+/* About as long as the buffer for most keys. */
 static void long_keys_are_read(void **unused)
 {
 	(void)unused;
@@ -498,7 +498,7 @@ static char *long_text(size_t n, const char *end)
 	return text;
 }
 
-/* Read, refused by the lifting pass, or refused by jansson: all blocks are given back and reused. */
+/* Whether read, refused by the lifting pass, or refused by jansson: all blocks are returned and reused. */
 static void takes_large_blocks_from_the_pool(void **unused)
 {
 	(void)unused;
@@ -526,7 +526,7 @@ static void takes_large_blocks_from_the_pool(void **unused)
 	api_pool_free(pool);
 }
 
-/* A request that was stopped already is not begun. */
+/* Reading does not begin if the request is stopped already. */
 static void reads_nothing_once_the_flag_is_raised(void **unused)
 {
 	(void)unused;

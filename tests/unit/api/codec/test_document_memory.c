@@ -20,7 +20,7 @@ static void *scarce_malloc(size_t bytes)
 	return malloc(bytes);
 }
 
-/* Intercepts our growing allocations; a sanitizer's functions are left alone. */
+/* Intercepts the allocations that grow; a sanitizer's functions are left alone. */
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define SANITIZED

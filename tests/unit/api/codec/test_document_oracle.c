@@ -70,7 +70,7 @@ static void put_number(void)
 	char number[64];
 	switch (below(8)) {
 	case 0:
-		/* malformed values are rare, so that valid documents remain */
+		/* rare, so that valid documents remain */
 		put(special[below(10) ? below(6) : below(sizeof special / sizeof special[0])]);
 		return;
 	case 1:

@@ -60,7 +60,7 @@ static void writes_arrays_in_their_shapes(void **unused)
 	char *text = write_document(&d, 10000);
 	assert_string_equal(text, expected);
 	free(text);
-	/* the ceiling is the last length that passes */
+	/* this limit is the exact length */
 	text = write_document(&d, sizeof expected - 1);
 	assert_string_equal(text, expected);
 	free(text);
@@ -136,7 +136,7 @@ static double random_finite(size_t i)
 	return isfinite(value) ? value : 0.5;
 }
 
-/* Control characters: DEL is printed as it is, those with short escapes get them. */
+/* Control characters: DEL is printed unchanged; those with short escapes use them. */
 static void writes_odd_characters(void **unused)
 {
 	(void)unused;

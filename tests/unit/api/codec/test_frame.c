@@ -14,7 +14,7 @@
 
 #include "api/codec/frame_write.h"
 
-/* Bytes at the end of a block, so that reading beyond them is noticed. */
+/* Bytes at the end of a block, so that sanitizers detect reads beyond them. */
 struct fence {
 	char *map, *end;
 	size_t bytes;
@@ -184,7 +184,7 @@ static void reads_text_and_references_side_by_side(void **unused)
 	fence_free(&fence);
 }
 
-/* Wherever the body is in memory, the arrays are aligned and have the same bits. */
+/* Wherever the body lies in memory, the arrays are aligned and have the same bits. */
 static void copies_what_is_not_aligned(void **unused)
 {
 	(void)unused;
@@ -235,7 +235,7 @@ static void refuses_references(void **unused)
 {
 	(void)unused;
 	static const struct {
-		const char *text, *pointer, *word; /* of a tail of 160 bytes */
+		const char *text, *pointer, *word; /* with a tail of 160 bytes */
 	} cases[] = {
 		/* members */
 		{"{\"a\":{\"dtype\":\"f64\",\"shape\":[1],\"offset\":0,\"x\":1}}", "/a", "no \"x\""},
@@ -422,7 +422,7 @@ static void refuses_every_truncation(void **unused)
 	fence_free(&fence);
 }
 
-/* Any byte may have any value: the frame is read or refused, and never read beyond its end. */
+/* Any byte may have any value: the frame is read or refused, without reading beyond its end. */
 static void survives_every_changed_byte(void **unused)
 {
 	(void)unused;
@@ -554,7 +554,7 @@ static void keeps_to_the_ceiling(void **unused)
 	}
 }
 
-/* In the tail and in the text, at every position. */
+/* At every position, both in the tail and in the text. */
 static void refuses_what_is_not_finite(void **unused)
 {
 	(void)unused;

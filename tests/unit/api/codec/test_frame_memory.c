@@ -103,7 +103,7 @@ static void reads(void **unused)
 	assert_true(n > 10 || !CAN_FAIL);
 }
 
-/* More references than are sorted without additional memory: the last allocations are those of the sorting. */
+/* More references than qsort sorts in place: the last allocations are its own. */
 static void reads_many(void **unused)
 {
 	(void)unused;
@@ -128,7 +128,7 @@ static void reads_many(void **unused)
 		const bool done = api_frame_read(body, BYTES, BYTES, &arena, &document, &fault);
 		total = last ? total : SIZE_MAX - 1 - allocations_left;
 		allocations_left = SIZE_MAX;
-		const bool needed = last > 1; /* the last one is qsort's, which can do without */
+		const bool needed = last > 1; /* qsort can do without the last one */
 		if (done == needed || fault.status != (needed ? 503 : 0))
 			fail_msg("%zu of %zu: %d %s", last, total, fault.status, fault.n_errors ? fault.errors[0].detail : "");
 		if (done)
@@ -140,7 +140,7 @@ static void reads_many(void **unused)
 }
 
 static double many[20000];
-static int64_t wide[3000]; /* an array that becomes narrower needs another block */
+static int64_t wide[3000]; /* narrowing it to i32 allocates another block */
 
 static bool render(struct api_response *response, struct api_fault *fault)
 {

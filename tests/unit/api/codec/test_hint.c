@@ -1,4 +1,4 @@
-/* What the messages say of texts that are not JSON. */
+/* Messages for texts that are not JSON. */
 #include "api/codec/document.h"
 #include "api/codec/hint.h"
 
@@ -61,7 +61,7 @@ static void words(void **unused)
 		struct api_document document;
 		struct api_text_fault fault;
 		const size_t n = strlen(cases[i].text);
-		char *text = malloc(n + 1); /* its end is watched by the sanitizers */
+		char *text = malloc(n + 1); /* exact size, so that sanitizers detect reads beyond it */
 		memcpy(text, cases[i].text, n);
 		assert_false(api_document_read_pooled(NULL, text, n, &document, &fault));
 		if (fault.code != cases[i].code || !strstr(fault.detail, cases[i].words) ||
@@ -71,7 +71,7 @@ static void words(void **unused)
 	}
 }
 
-/* A zero byte where something else is due is nothing that a comma goes before. */
+/* A zero byte in place of something else gets no hint about a missing comma. */
 static void a_zero_byte_is_no_value(void **unused)
 {
 	(void)unused;
@@ -83,7 +83,7 @@ static void a_zero_byte_is_no_value(void **unused)
 	assert_null(strstr(fault.detail, "comma missing"));
 }
 
-/* Every beginning of a text has a place, or none; those that are too deep or too long have none. */
+/* Every prefix of a text has a place, unless that is too deep or its pointer too long. */
 static void places(void **unused)
 {
 	(void)unused;

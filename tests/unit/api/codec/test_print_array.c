@@ -64,7 +64,7 @@ static struct api_buffer write(const struct api_array *array, int n_threads, siz
 	return text;
 }
 
-/* The ceiling is not below the length of the text, but below the longest possible one: each number is checked. */
+/* The limit is between the length of the text and the longest possible one, so each number is checked. */
 static void check(const struct api_array *array)
 {
 	static const int threads[] = {1, 2, 3, 8};
@@ -117,7 +117,7 @@ static void all_shapes_and_types(void **unused)
 		}
 }
 
-/* Printed into exactly as many bytes as are promised to suffice. */
+/* Prints into exactly as many bytes as the bound promises. */
 static void the_longest_numbers_fit(void **unused)
 {
 	(void)unused;
@@ -132,7 +132,7 @@ static void the_longest_numbers_fit(void **unused)
 		}
 }
 
-/* The last of many, each kind of it, printed and only looked at. */
+/* One infinite number at the end of many, both when printing and when only checking. */
 static void infinite_numbers_are_refused(void **unused)
 {
 	(void)unused;

@@ -1,4 +1,4 @@
-/* Where a text that cannot be read is wrong, and when reading it ends. */
+/* Positions of faults in a text, and stopping. */
 #include "api/codec/text.h"
 
 #include <setjmp.h>

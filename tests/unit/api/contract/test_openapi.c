@@ -71,13 +71,13 @@ static void tables_are_whole(void **unused)
 		check_object(api_pattern_answers[i]);
 }
 
-/* What derivatives are asked with. */
+/* Fields that only requests for derivatives have. */
 static bool is_of_derivatives(int rule)
 {
 	return rule == API_REQUEST_TANGENTS || rule == API_REQUEST_COTANGENTS || rule == API_REQUEST_WRT;
 }
 
-/* Those of UM-Bridge, whose field names are the protocol's. */
+/* Tables of UM-Bridge, whose field names the protocol defines. */
 static void tables_of_models_are_whole(void **unused)
 {
 	(void)unused;
@@ -91,8 +91,8 @@ static void tables_of_models_are_whole(void **unused)
 		check_object(roots[i]);
 }
 
-/* Each field of a request belongs to its document, to the question, or (lagged velocities) to both; n_vertices to the
- * document alone. */
+/* Each field of a request belongs to the set's document, to the question, or to both (lagged velocities); n_vertices
+ * to the document only. */
 static void every_field_has_a_part(void **unused)
 {
 	(void)unused;
@@ -109,7 +109,8 @@ static void every_field_has_a_part(void **unused)
 	}
 }
 
-/* A request for derivatives has what is lagged, velocities and what it differentiates by: no outputs, no options. */
+/* A request for derivatives has a lagged part, velocities, and the fields to differentiate with respect to, but no
+ * outputs or options. */
 static void every_field_of_derivatives_has_a_part(void **unused)
 {
 	static const struct api_object *const whole[] = {&api_jvp_request, &api_vjp_request}, *const of_set[] = {
@@ -131,7 +132,8 @@ static void every_field_of_derivatives_has_a_part(void **unused)
 		}
 }
 
-/* Answers may be differentiated by every real number but those that say where to evaluate: speeds of a curve, options. */
+/* Derivatives exist with respect to every real number except those that state where to evaluate: speeds of a curve,
+ * options. */
 static void every_real_number_has_its_field_of_the_core(void **unused)
 {
 	unsigned fields = 0, rows[FRIC_N_TYPES] = {0};
@@ -159,7 +161,7 @@ static void every_real_number_has_its_field_of_the_core(void **unused)
 	assert_int_equal(rows[FRIC_BODY_WORLD], (1u << FRIC_N_ROWS) - 1);
 }
 
-/* A pattern has all members of the Hessian but the last, which has the numbers. */
+/* A pattern has all members of the Hessian except the last, which contains the numbers. */
 static void patterns_have_no_numbers(void **unused)
 {
 	(void)unused;
@@ -288,7 +290,8 @@ static void *allocate(size_t bytes)
 	return allocations_left-- > 0 ? malloc(bytes) : NULL;
 }
 
-/* Only what belongs to one dimension is left out on purpose, so here a schema that is missing looks like none. */
+/* Only fields that exist in one dimension may lack a schema in the other; a schema lost for lack of memory would
+ * look the same. */
 static void no_field_of_a_dimension_is_lost(void **unused)
 {
 	(void)unused;

@@ -1,4 +1,4 @@
-/* Answers under construction. */
+/* Completing answers. */
 #include "api/dispatch/answer.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@
 static const double reals[] = {1, -2.5, 1e300, -0.0, 5e-324, 6};
 static const int32_t integers[] = {0, -7, INT32_MAX};
 
-/* An answer to be built by a test. */
+/* An answer under construction. */
 struct answer {
 	struct api_arena arena;
 	struct api_render render;
@@ -154,8 +154,8 @@ static void an_answer_has_a_longest_length(void **unused)
 	}
 }
 
-/* A long answer may wait for its reader: it is charged with what it has, not with what it might have taken, nor with
- * what computing it took. */
+/* A long response may wait for its reader. It counts with its own length, not with what it might have needed, nor
+ * with the memory of the computation. */
 static void is_charged_with_what_is_there(void **unused)
 {
 	enum { N = 1 << 20 };
@@ -190,7 +190,7 @@ static void abandoning_is_harmless(void **unused)
 	api_arena_free(&a.arena);
 }
 
-/* An internal error, with the request's id; the answer contains none of the numbers. */
+/* An internal error, with the request's id; the response contains none of the numbers. */
 static void refuses_what_is_not_finite(void **unused)
 {
 	(void)unused;

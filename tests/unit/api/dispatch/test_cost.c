@@ -1,4 +1,4 @@
-/* What a request is estimated to take grows with each thing that it works through. */
+/* The estimated cost grows with each part of the work. */
 #include "api/dispatch/cost.h"
 
 #include <setjmp.h>

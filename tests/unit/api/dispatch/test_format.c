@@ -1,4 +1,4 @@
-/* The formats of requests and their answers, and that both formats contain the same numbers. */
+/* Formats of requests and responses; both formats contain the same numbers. */
 #include "api/dispatch/format.h"
 
 #include <setjmp.h>
@@ -171,7 +171,7 @@ static void same_tree(const struct api_document *text, const json_t *a, const st
 	}
 }
 
-/* Both formats must get 200 with the same bits. @return whether the frame came in parts */
+/* Both formats must get 200 with the same bits. @return whether the frame was sent in parts */
 static bool same_answer(const char *method, const char *target, const char *type, const char *body, size_t bytes)
 {
 	struct api_response json = handle(method, target, type, JSON, body, bytes),
@@ -220,7 +220,7 @@ static void functions_answer_alike(void **unused)
 	same_answer("POST", "/v1/functions/smooth_mu_f1", FRAME, body, 200 + 160);
 }
 
-/* n pairs of vertices in a row, all of them sliding, as text. */
+/* n pairs of vertices in a row, all sliding, as text. */
 static char *pairs(int n, const char *hessian)
 {
 	char *text = malloc((size_t)n * 200 + 1000), *p = text;
@@ -254,7 +254,7 @@ static void evaluations_answer_alike(void **unused)
 		}
 }
 
-/* The memory that parts point to lives as long as the response, and nothing else does. */
+/* Memory that parts point to lives as long as the response, and everything else is freed. */
 static void parts_outlive_the_request(void **unused)
 {
 	(void)unused;

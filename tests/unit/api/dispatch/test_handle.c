@@ -182,7 +182,7 @@ static void names_the_limit(void **unused)
 static struct api_response handle_by(const struct api_service *by, const char *method, const char *target,
                                      const char *body, size_t bytes)
 {
-	/* A copy of exactly that length, so that sanitizers see reads beyond it. */
+	/* a copy of exactly that length, so that sanitizers detect reads beyond it */
 	char *copy = malloc(bytes ? bytes : 1);
 	struct api_response response;
 	memcpy(copy, body, bytes);
@@ -228,7 +228,7 @@ static int64_t stopped_clock(void)
 	return 0;
 }
 
-/* A service that keeps no sets has no limits of them. */
+/* A service without sets states no limits for them. */
 static void info_tells_the_limits_of_sets(void **unused)
 {
 	(void)unused;
@@ -246,7 +246,7 @@ static void info_tells_the_limits_of_sets(void **unused)
 	api_sets_free(keeping.sets);
 }
 
-/* A check states its times, but does not count as an evaluation. */
+/* A check has times, but does not count as an evaluation. */
 static void a_check_is_not_counted(void **unused)
 {
 	(void)unused;
@@ -315,7 +315,7 @@ static void refuses_bodies(void **unused)
 	}
 }
 
-/* api_admit comes first, but requests that it refuses must not crash here. */
+/* api_admit comes first, but requests that it refuses must be harmless here. */
 static void handles_what_was_not_admitted(void **unused)
 {
 	(void)unused;
@@ -419,7 +419,7 @@ static double total_of(const struct api_measure *measure)
 	return nanoseconds;
 }
 
-/* Also as numbers: the times of Server-Timing, the last phase, and the number of contacts evaluated. */
+/* The times of Server-Timing as numbers, the last phase, and the number of contacts evaluated. */
 static void measures(void **unused)
 {
 	(void)unused;
@@ -512,7 +512,7 @@ static void long_bodies_are_large(void **unused)
 
 enum { LONGEST = 16 << 10 };
 
-/* n contacts, all of one vertex. */
+/* n contacts, all with the same vertex. */
 static const char *batch_of(int n, const char *more)
 {
 	static char body[LONGEST];
@@ -524,7 +524,7 @@ static const char *batch_of(int n, const char *more)
 	return body;
 }
 
-/* What is deferred has an empty response, and is answered the second time. */
+/* A deferred request has an empty response, and succeeds the second time. */
 static bool is_deferred(const char *target, const char *body)
 {
 	struct api_service defers = service;
@@ -545,7 +545,7 @@ static bool is_deferred(const char *target, const char *body)
 	return deferred;
 }
 
-/* By what it does, whatever letters its body has. */
+/* Depends on the work, not on the characters of the body. */
 static void what_takes_long_is_deferred(void **unused)
 {
 	(void)unused;
@@ -571,7 +571,7 @@ static void what_takes_long_is_deferred(void **unused)
 	assert_true(is_deferred("/v1/vjp", batch_of(100, cotangents)));
 }
 
-/* A contact of bodies takes longer, and so does an answer in text. */
+/* A contact of bodies takes longer, and so does printing text. */
 static void bodies_and_texts_take_longer(void **unused)
 {
 	(void)unused;

@@ -1,4 +1,5 @@
-/* Which row a target matches, and that a new route takes only one row: with a table and handlers of the test. */
+/* Matching targets with rows. Uses a table and handlers of the test, which shows that a new route takes only one
+ * row. */
 #include "api/dispatch/match.h"
 
 #include <jansson.h>
@@ -20,7 +21,7 @@ static const char frame[] = "application/vnd.frictiond.frame";
 static const struct api_service service = {
 	.n_threads = 1, .max_json_bytes = 1000, .max_frame_bytes = 2000, .max_answer_bytes = 1 << 20};
 
-/* ---- a table of our own ---- */
+/* ---- the test's own table ---- */
 
 enum { TEXT_BYTES = 5 * API_NAME_BYTES };
 
@@ -153,7 +154,7 @@ static void tells_plain_from_escaped(void **unused)
 	}
 }
 
-/* A name that was cut would be that of something else. */
+/* A truncated name would be the name of something else. */
 static void names_that_are_too_long_lead_nowhere(void **unused)
 {
 	(void)unused;
@@ -291,7 +292,7 @@ static void costs_are_the_rows(void **unused)
 	assert_false(api_is_large(&service, &request));
 }
 
-/* ---- the description ---- */
+/* ---- the OpenAPI description ---- */
 
 static const json_t *at(const json_t *root, const char *first, const char *second, const char *third)
 {

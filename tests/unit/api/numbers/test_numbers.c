@@ -132,7 +132,7 @@ static char *zeros(char *p, size_t n)
 	return p + n;
 }
 
-/* Hundreds of digits with an exponent that compensates for them, or does not. */
+/* Hundreds of digits, with an exponent that compensates for them or does not. */
 static void reads_long_numbers(void **unused)
 {
 	(void)unused;
@@ -189,7 +189,7 @@ static void reads_random_numbers_like_strtod(void **unused)
 	}
 }
 
-/* As many digits of the point halfway between two doubles as fit into 64 bits, and the neighbours of that number. */
+/* The point halfway between two doubles, to as many digits as fit into 64 bits, and the neighbours of that number. */
 static void reads_numbers_half_way(void **unused)
 {
 	(void)unused;

@@ -40,7 +40,7 @@ static uint64_t to_bits(double value)
 	return bits;
 }
 
-/* Nothing beyond API_NUMBER_BYTES may be touched. */
+/* Also checks that nothing beyond API_NUMBER_BYTES is touched. */
 static void check_real(double value)
 {
 	char text[API_NUMBER_BYTES + 8], expected[64];
@@ -107,7 +107,8 @@ static void numbers_below_the_normal_ones(void **unused)
 		check_both_signs(from_bits(random_bits() >> (12 + i % 52)));
 }
 
-/* Ties between two shortest decimals, and bounds of intervals that are short decimals: significands with few bits set. */
+/* Ties between two shortest decimals, and bounds of intervals that are short decimals: significands with few bits
+ * set. */
 static void significands_with_few_bits(void **unused)
 {
 	(void)unused;

@@ -1,4 +1,4 @@
-/* The files that are compiled in. */
+/* The files compiled into the program. */
 #include "api/pages/assets.h"
 
 #include <setjmp.h>

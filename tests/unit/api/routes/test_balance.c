@@ -1,5 +1,5 @@
-/* Each kind of request gives back what it takes from the pool and from the budget, and the longest answer is exactly as
- * long as the limit. */
+/* Each kind of request returns everything that it takes from the pool and from the budget, and the longest possible
+ * response is exactly as long as the limit. */
 #include "api/api.h"
 
 #include <setjmp.h>
@@ -19,7 +19,7 @@
 #define EVALUATE "/v1/evaluate"
 #define FUNCTION "/v1/functions/smooth_friction_f1"
 
-enum { N = 20000, ROOM = 4 << 20 }; /* contacts: enough for every array to be a separate block of the pool */
+enum { N = 20000, ROOM = 4 << 20 }; /* contacts: enough to make every array a separate block of the pool */
 
 struct body {
 	char *bytes;
@@ -42,7 +42,7 @@ static struct body make_body(void)
 	return body;
 }
 
-/* N vertices on a plane; `rest` goes before the end. */
+/* N vertices on a plane; `rest` is inserted before the end. */
 static struct body evaluation(const char *rest)
 {
 	struct body body = make_body();
@@ -61,7 +61,7 @@ static struct body evaluation(const char *rest)
 	return body;
 }
 
-/* The same, with positions. */
+/* As above, with positions. */
 static struct body with_positions(const char *rest)
 {
 	struct body positions = make_body();
@@ -112,7 +112,7 @@ static struct api_response handle(const struct api_service *service, struct api_
 	return response;
 }
 
-/* ---- what is given back ---- */
+/* ---- returned memory ---- */
 
 static struct api_budget budget = {.most_bytes = 256 << 20};
 static struct api_service service = {
@@ -189,7 +189,7 @@ static void functions_and_the_rest(void **unused)
 	post("not a frame's text", 400, FUNCTION, NULL, frame());
 }
 
-/* Wherever the request ends. */
+/* Requests that end early, at various points. */
 static void refusals(void **unused)
 {
 	(void)unused;
@@ -215,7 +215,7 @@ static void refusals(void **unused)
 	budget.most_bytes = 256 << 20;
 }
 
-/* ---- as long as the limit ---- */
+/* ---- responses as long as the limit ---- */
 
 static void is_bounded(struct api_request request, const char *text)
 {

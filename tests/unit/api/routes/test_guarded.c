@@ -1,7 +1,5 @@
-/*
- * Inputs that end at an unreadable page: every body and query of tests/cases, as JSON and as a frame, and every
- * beginning of the shorter ones. Reading one byte too far ends this program.
- */
+/* Inputs that end at an unreadable page: every body and query of tests/cases, as JSON and as a frame, and every
+ * prefix of the shorter ones. Reading one byte too many ends this program. */
 #include "api/api.h"
 
 #include <ftw.h>
@@ -123,7 +121,7 @@ static json_t *to_frame(struct frame *frame, const struct api_document *document
 	return object;
 }
 
-/* @return false for a text that is not a document */
+/* @return false for text that is not a document */
 static bool make_frame(const char *text, size_t bytes, struct frame *frame)
 {
 	struct api_document document;
@@ -150,7 +148,7 @@ static bool make_frame(const char *text, size_t bytes, struct frame *frame)
 
 /* ---- the cases ---- */
 
-static size_t n_bodies, n_frames, n_queries, n_answers; /* answers: 200 */
+static size_t n_bodies, n_frames, n_queries, n_answers; /* answers: those with 200 */
 
 static char *read_file(const char *path, size_t *bytes)
 {
@@ -163,7 +161,7 @@ static char *read_file(const char *path, size_t *bytes)
 	return text;
 }
 
-/* A body whole, and every beginning of some. */
+/* Sends a body whole, and every prefix of short ones. */
 static void try_body(const char *target, const char *type, const char *body, size_t bytes)
 {
 	n_answers += post(target, type, body, bytes) == 200;
@@ -196,7 +194,7 @@ static void try_query(const char *path)
 	}
 }
 
-/* From meta.json, or the defaults of a case without it. */
+/* Reads meta.json, or applies the defaults of a case without it. */
 static char *path_of(const char *folder)
 {
 	char file[4200];
@@ -235,11 +233,11 @@ static void reads_no_further_than_the_end(void **unused)
 {
 	(void)unused;
 	assert_int_equal(nftw("tests/cases", try_case, 16, FTW_PHYS), 0);
-	/* Meaningful only if there are many of each. */
+	/* meaningful only with many of each */
 	assert_true(n_bodies > 500 && n_frames > 300 && n_queries > 20 && n_answers > 100);
 }
 
-/* Headers end at their terminator. */
+/* Headers are not read beyond their terminator. */
 static void reads_headers_no_further(void **unused)
 {
 	(void)unused;

@@ -1,10 +1,8 @@
-/*
- * Every allocation of a whole request fails in turn, alone or with all later ones. The answer is then the right one (if
- * the allocation is optional) or a complete 503; nothing leaks, nothing crashes. Then every ceiling on memory that is
- * too low is tried, and the same holds. Afterwards nothing counts against it. The linker replaces malloc and the like
- * by the functions below in all calls from api and core; jansson has a hook for that. Allocations of the run-time
- * libraries of OpenMP and C do not fail: OpenMP's would end the program.
- */
+/* Every allocation of a whole request fails in turn, alone or with all later ones. The response is then the right
+ * one (if the allocation is optional) or a complete 503; nothing leaks, nothing crashes. Then every ceiling on
+ * memory that is too low is tried, and the same holds. Afterwards nothing is counted as in use. The linker replaces
+ * malloc and related functions in all calls from api and core with the functions below; jansson has a hook for that.
+ * Allocations of the run-time libraries of OpenMP and C do not fail: OpenMP's would end the program. */
 #include "api/api.h"
 
 #include <errno.h>
@@ -31,7 +29,7 @@
 /* ---- scarce memory ---- */
 
 static atomic_long allocations_left = LONG_MAX; /* until one fails */
-static atomic_bool for_ever;                    /* and all later ones */
+static atomic_bool for_ever;                    /* all later ones fail as well */
 static atomic_long n_live, live_bytes;          /* blocks; bytes of mappings */
 
 static bool may_allocate(void)
@@ -117,7 +115,7 @@ int __wrap_munmap(void *address, size_t bytes)
 	return __real_munmap(address, bytes);
 }
 
-/* A move to a target that is already mapped unmaps the old place. The kernel unmaps the target before it detects an
+/* A move to a target that is already mapped, which then fails. The kernel unmaps the target before it detects the
  * error. */
 void *__wrap_mremap(void *address, size_t bytes, size_t new_bytes, int flags, void *target)
 {
@@ -130,10 +128,10 @@ void *__wrap_mremap(void *address, size_t bytes, size_t new_bytes, int flags, vo
 	return MAP_FAILED;
 }
 
-static long stride = 1;       /* step between the allocations that fail; a prime if a request makes thousands */
-static bool trees_never_fail; /* for a request so large that its many small nodes would take minutes */
+static long stride = 1;       /* step between failing allocations; a prime if a request makes thousands */
+static bool trees_never_fail; /* for a request so large that failing each of its small nodes would take minutes */
 
-/* Nodes are counted too, as their memory is given back whether they were freed or not. */
+/* Counts nodes as well, since their blocks are freed whether or not the nodes were. */
 static void *allocate_tree(size_t bytes)
 {
 	return trees_never_fail || may_allocate() ? count(api_trees_take(bytes)) : NULL;
@@ -157,7 +155,7 @@ struct answer {
 	char *body; /* in one piece, in memory whose allocation does not fail */
 };
 
-/* Memory is plentiful again. */
+/* Called when memory is plentiful again. */
 static void take_body(struct answer *answer)
 {
 	const struct api_response *response = &answer->response;
@@ -218,7 +216,7 @@ static const char *others(void)
 	return for_ever ? " and all after it" : "";
 }
 
-/* @return whether the request was completed without a failing allocation */
+/* @return whether the request completed without a failing allocation */
 static bool try(const struct api_request *request, const struct answer *right, long n, const char *name)
 {
 	struct answer answer;
@@ -255,17 +253,17 @@ static long count_allocations(const struct api_request *request, struct answer *
 	return n;
 }
 
-/* The right answer, or a problem that says that the request can never fit. */
+/* The right response, or a problem stating that the request can never fit. */
 static bool is_right_or_too_large(const struct answer *answer, const struct answer *right)
 {
 	return same(answer, right) || is_complete_503(answer) ||
 	       (answer->response.status == 413 && strstr(answer->body, "more memory than the limit of"));
 }
 
-/* With ceilings from nothing to enough: alone, and next to other requests that hold half of it. */
+/* Tries ceilings from nothing to enough, alone and beside other requests that hold half of it. */
 static void raise_the_ceiling(const struct api_request *request, const char *name, const struct answer *right)
 {
-	const size_t counted = budget.used_bytes; /* of the right answer */
+	const size_t counted = budget.used_bytes; /* memory of the right response */
 	bool enough = false;
 	for (size_t most = 1; !enough; most += most / 4 + 1)
 		for (size_t others = 0; others <= most / 2; others += most / 2 + 1) {
@@ -292,12 +290,12 @@ static void sweep(const struct api_request *request, const char *name, int statu
 {
 	struct answer right;
 	service.pool = NULL;
-	/* Large requests only with the pool, as in the server. The emulated pool is malloc. */
+	/* Large requests only run with the pool, as in the server. The emulated pool is malloc. */
 	for (int with_pool = trees_never_fail && !API_POOL_EMULATED; with_pool < 2 - API_POOL_EMULATED; with_pool++) {
 		struct api_pool *pool = with_pool ? api_pool_create(1 << 30, &budget) : NULL;
 		budget.most_bytes = SIZE_MAX;
 		service.pool = pool;
-		ask(request, &right); /* everything that is set up only once exists now */
+		ask(request, &right); /* makes everything that is set up only once */
 		if (right.response.status != status)
 			fail_msg("%s: %d %s", name, right.response.status, right.body);
 		forget(&right);
@@ -347,7 +345,7 @@ static void get(const char *target, int status)
 /* ---- requests ---- */
 
 enum { N_VERTICES = 7, NONE = 0 };
-static size_t n_contacts; /* of every group */
+static size_t n_contacts; /* of each group */
 static double values[1 << 16];
 
 static void put_rows(struct fuzz_dressed *d, const char *key, enum api_dtype dtype, size_t n, size_t inner,
@@ -438,7 +436,7 @@ static void put_vectors(struct fuzz_dressed *d)
 	fuzz_put_array(d, "vectors", true, API_F64, false, 2, (const size_t[]){2, N_VERTICES * 3}, vectors);
 }
 
-/* All that answers are computed from. */
+/* The fields that results are computed from. */
 static void put_computed(struct fuzz_dressed *d, bool materials)
 {
 	static const double positions[] = {0,   0,   0,    1,   0,   0,   0,   1, 0, 0.3, 0.3,
@@ -496,7 +494,7 @@ static void ask_for(const char *target, const char *hessian, bool materials, enu
 	post_dressed(target, &d, formats, hessian);
 }
 
-/* By fields of every kind. */
+/* Derivatives with respect to fields of every kind. */
 static void differentiate(const char *target, bool materials, enum formats formats)
 {
 	static const double tangents[N_VERTICES * 3] = {0.5, 0.25}, gradient[N_VERTICES * 3] = {1, 2, 3};
@@ -527,7 +525,7 @@ static void evaluate(const char *hessian, bool materials, enum formats formats)
 	ask_for("/v1/evaluate", hessian, materials, formats);
 }
 
-/* ---- all failures in turn ---- */
+/* ---- failing allocations, one by one ---- */
 
 static void answers_evaluations(void **unused)
 {
@@ -541,7 +539,7 @@ static void answers_evaluations(void **unused)
 	}
 }
 
-/* So many that each array is an allocation of its own. */
+/* Enough contacts to make each array an allocation of its own. */
 static void answers_rows_of_blocks(void **unused)
 {
 	enum { N = 200 };
@@ -594,7 +592,7 @@ static void answers_checks(void **unused)
 	service.n_threads = 1;
 }
 
-/* Enough contacts for two threads to evaluate and print, for blocks of the pool, huge pages and an answer in parts. */
+/* Enough contacts for two threads to evaluate and print, for blocks of the pool, huge pages and a response in parts. */
 static void answers_large_evaluations_on_two_threads(void **unused)
 {
 	(void)unused;
@@ -630,7 +628,7 @@ static void answers_functions(void **unused)
 #define COEFFICIENTS "\"config\":{\"inputs\":[\"/velocities\",\"/friction/mu_s\"]}"
 #define OF_MU "\"config\":{\"inputs\":[\"/friction/mu_s\",\"/friction/mu_k\"]},\"input\":[[0.5],[0.25]]"
 
-/* Errors have a form of their own, but not a lack of memory. */
+/* Errors have the protocol's form, except for a lack of memory. */
 static void answers_um_bridge(void **unused)
 {
 	(void)unused;
@@ -665,8 +663,8 @@ static void answers_what_needs_no_computing(void **unused)
 	get("/v1/evaluate", 405);
 }
 
-/* Indices of a frame, the last of which is invalid: the culprit is searched for in a copy, for which the arena needs a
- * block. */
+/* Indices of a frame, the last of which is invalid. The culprit is searched for in a copy, for which the arena needs
+ * a block. */
 static void post_bad_indices(void)
 {
 	enum { N = 4096 };

@@ -1,9 +1,7 @@
-/*
- * Requests that take long, with a flag that is raised while they are read, validated, computed or printed: the answer
- * is then that they were stopped. The time of a request is measured first, and the flag is raised after a part of that
- * time. This is repeated, as the measured time may be too long on a busy machine. FRIC_SHOW=1 prints how soon each
- * request ends.
- */
+/* Long requests, with the stop flag raised while they are read, validated, computed or printed: the response then
+ * states that they were stopped. The duration of a request is measured first, and the flag is raised after part of
+ * it. This is repeated, as the measured duration may be too long on a busy machine. FRIC_SHOW=1 prints how soon each
+ * request ends. */
 #include "api/api.h"
 #include "api/base/pool.h"
 
@@ -55,8 +53,8 @@ static void *ring(void *argument)
 	return NULL;
 }
 
-/* The flag is raised after that many seconds; < 0: never.
- * @return the status; *took is how long it took, or from the flag on */
+/* Raises the flag after so many seconds; < 0: never.
+ * @return the status; *took is the duration, or the time since the flag was raised */
 static int ask(struct api_request request, double seconds, double *took)
 {
 	atomic_bool stop = false;
@@ -83,7 +81,7 @@ static void stops(const char *name, const struct api_request *request, int statu
 {
 	enum { ATTEMPTS = 20 };
 	double seconds = 0, late = 0;
-	assert_int_equal(ask(*request, -1, &seconds), status); /* warm memory */
+	assert_int_equal(ask(*request, -1, &seconds), status); /* warms the memory */
 	assert_int_equal(ask(*request, -1, &seconds), status);
 	int got = 0;
 	for (int i = 0; i < ATTEMPTS && got != 503; i++, seconds *= 0.9)

@@ -1,4 +1,4 @@
-/* Which requests are use of a collision set: they count as hits or misses and defer forgetting. */
+/* Requests that count as use of a collision set: they count as hits or misses and postpone forgetting. */
 #include "api/api.h"
 
 #include <setjmp.h>
@@ -68,7 +68,7 @@ static int send_to(const char *method, const char *target, const char *body)
 static const struct {
 	const char *method, *target, *body;
 	bool is_use;
-	int missing; /* what it is answered without the set */
+	int missing; /* status without the set */
 } requests[] = {
 	{"POST", "/v1/sets/a/evaluate", "{" VELOCITIES "}", true, 404},
 	{"POST", "/v1/sets/a/check", "{" VELOCITIES "}", true, 404},
@@ -92,7 +92,7 @@ static bool is_there(void)
 	return kept;
 }
 
-/* Half of the time passes before the request, and a little more than the other half afterwards. */
+/* Half of the idle time passes before the request, and a little more than the other half afterwards. */
 static bool outlasts(const char *method, const char *target, const char *body)
 {
 	clock_ms += IDLE_SECONDS * SECOND / 2;
@@ -138,7 +138,7 @@ static void what_misses(void **unused)
 	}
 }
 
-/* What holds a set for a request lets go of it: then DELETE frees it, and nothing of it counts any more. */
+/* A request releases its hold on a set: then DELETE frees the set, and nothing of it counts any more. */
 static void nobody_holds_it_afterwards(void **unused)
 {
 	(void)unused;
@@ -150,7 +150,7 @@ static void nobody_holds_it_afterwards(void **unused)
 	}
 }
 
-/* Evaluations and derivatives are, with the contacts that were evaluated. */
+/* Evaluations and derivatives are measured, with the contacts that they evaluated. */
 static void what_is_measured(void **unused)
 {
 	(void)unused;

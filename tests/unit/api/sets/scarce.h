@@ -1,4 +1,4 @@
-/* Allocations that fail, for tests that are linked with --wrap for the functions below. */
+/* Failing allocations, for tests that are linked with --wrap for the functions below. */
 #ifndef SCARCE_H
 #define SCARCE_H
 
@@ -27,7 +27,7 @@ void *__wrap_calloc(size_t n, size_t size)
 	return may_allocate() ? __real_calloc(n, size) : NULL;
 }
 
-/* Where the pool's blocks come from under AddressSanitizer. */
+/* Source of the pool's blocks under AddressSanitizer. */
 int __wrap_posix_memalign(void **block, size_t alignment, size_t bytes)
 {
 	return may_allocate() ? __real_posix_memalign(block, alignment, bytes) : ENOMEM;

@@ -1,8 +1,6 @@
-/*
- * Memory as this program counts it: every block and every page that api and core take goes through functions of the
- * test. What the pool's gauges, the store's counts and GET /v1/sets tell has to be that, and what is left when all sets
- * are deleted is what was there before.
- */
+/* Compares the service's accounting with this program's own: every block and every page that api and core take goes
+ * through functions of the test. The pool's gauges, the store's counts and GET /v1/sets must agree with it, and
+ * after all sets are deleted as much memory is in use as before. */
 #include "api/api.h"
 
 #include <setjmp.h>
@@ -20,9 +18,9 @@
 #include "api/base/pool.h"
 #include "api/sets/store.h"
 
-/* ---- what is alive ---- */
+/* ---- live memory ---- */
 
-enum { PLACES = 1 << 20, SHIFT = 64 /* what a small block of the pool takes of malloc beside its own bytes */ };
+enum { PLACES = 1 << 20, SHIFT = 64 /* overhead of a small block of the pool within malloc's */ };
 
 static struct {
 	void *block;
@@ -51,7 +49,7 @@ void *__real_mmap(void *at, size_t bytes, int protection, int flags, int fd, off
 int __real_munmap(void *at, size_t bytes);
 void *__real_mremap(void *at, size_t bytes, size_t new_bytes, int flags, void *target);
 
-/* Its place, or the free one where it would be. Places are never emptied, only reused by the same address. */
+/* The block's place, or a free one for it. Places are never emptied, only reused by the same address. */
 static size_t place_of(const void *block)
 {
 	size_t i = (uintptr_t)block / 16 * 2654435761u % PLACES;
@@ -79,7 +77,7 @@ static void dies(const void *block)
 {
 	const size_t i = place_of(block);
 	if (!block || !places[i].block || !places[i].bytes)
-		return; /* of a library */
+		return; /* allocated by a library */
 	n_blocks--;
 	block_bytes -= places[i].bytes - 1;
 	n_of_pool -= places[i].of_pool;
@@ -139,7 +137,7 @@ int __wrap_munmap(void *at, size_t bytes)
 	return failure;
 }
 
-/* Onto pages that are mapped already. */
+/* The target is mapped already. */
 void *__wrap_mremap(void *at, size_t bytes, size_t new_bytes, int flags, void *target)
 {
 	void *moved = __real_mremap(at, bytes, new_bytes, flags, target);
@@ -156,7 +154,7 @@ static struct live live(void)
 	return (struct live){n_blocks, block_bytes, page_bytes, n_of_pool, bytes_of_pool};
 }
 
-/* What came from the pool since, each block as long as it was asked for. */
+/* Memory taken from the pool since `before`; blocks count with their requested sizes. */
 static size_t more_than(struct live before)
 {
 	return bytes_of_pool - before.bytes_of_pool - SHIFT * (n_of_pool - before.n_of_pool) + page_bytes - before.pages;
@@ -177,7 +175,7 @@ static void is_counted(struct api_pool *pool, const struct api_budget *budget, s
 	if (API_POOL_EMULATED)
 		return;
 	assert_int_equal(counts.used_bytes + counts.idle_bytes, page_bytes - empty.pages);
-	/* malloc's own word and half of one beside each small block */
+	/* malloc's own word and half of one for each small block */
 	assert_int_equal(budget->used_bytes, block_bytes - empty.bytes + 16 * (n_blocks - empty.n) + counts.used_bytes);
 }
 
@@ -221,14 +219,14 @@ static void the_pools_gauges(void **unused)
 	api_pool_free(pool);
 }
 
-/* More than there are addresses, though the budget would allow it. */
+/* Requests more than the address space, although the budget would allow it. */
 static void what_there_is_no_memory_for(void **unused)
 {
 	(void)unused;
 	const size_t more = sizeof(size_t) > 4 ? (size_t)1 << 50 : (size_t)3 << 30;
 	struct api_budget all = {.most_bytes = SIZE_MAX};
 	struct api_pool *pool = api_pool_create(0, &all);
-	if (API_POOL_EMULATED) { /* its malloc may end the program */
+	if (API_POOL_EMULATED) { /* the sanitizer's malloc may end the program */
 		api_pool_free(pool);
 		return;
 	}
@@ -306,7 +304,7 @@ static void sends(const char *method, const char *target, const char *body, int 
 		fail_msg("%s %s %.300s: %d, not %d", method, target, body, got, status);
 }
 
-/* What GET /v1/sets tells of a set; of all of them without a name. */
+/* The bytes that GET /v1/sets states for a set; without a name, for all of them. */
 static size_t told(const char *name)
 {
 	json_t *list = NULL;
@@ -326,7 +324,7 @@ static size_t told(const char *name)
 	return name ? bytes : sum;
 }
 
-/* Core's records (struct fric_contacts, fric_pattern ..) are malloc's own, of bounded size, and not counted. */
+/* Core's records (struct fric_contacts, fric_pattern ...) are malloc'd, of bounded size, and not counted. */
 static void takes_what_is_told(const char *name, struct live empty)
 {
 	enum { RECORDS = 4096 };
@@ -441,11 +439,11 @@ static void goes_through(const struct document *d)
 	takes_what_is_told("used", empty); /* with its patterns and its schedule */
 	sends("PATCH", "/v1/sets/used", "{\"friction\":{\"eps_v\":0.25}}", 200);
 	takes_what_is_told("used", empty);
-	assert_true(told("used") > fresh + 512); /* with the patterns of the set before */
+	assert_true(told("used") > fresh + 512); /* includes the previous set's patterns */
 	sends("PATCH", "/v1/sets/used", "{\"friction\":{\"eps_v\":-1}}", 422);
 	sends("PATCH", "/v1/sets/used", "{\"n_vertices\":17}", d->has_positions ? 422 : 200);
 	sends("PUT", "/v1/sets/used", d->text, 200);
-	sends("PUT", "/v1/sets/used", d->text, 200); /* which is there already */
+	sends("PUT", "/v1/sets/used", d->text, 200); /* identical to the current set */
 	takes_what_is_told("used", empty);
 	sends("DELETE", "/v1/sets/used", "", 204);
 	is_as(empty);
@@ -454,9 +452,9 @@ static void goes_through(const struct document *d)
 static void what_sets_take(void **unused)
 {
 	(void)unused;
-	sends("PUT", "/v1/sets/another", documents[0].text, 201); /* the caller's record stays as long as it has sets */
+	sends("PUT", "/v1/sets/another", documents[0].text, 201); /* the caller's record lives as long as it has sets */
 	told(NULL);
-	for (int round = 0; round < 2; round++) /* what a library keeps from its first use on is there in the second */
+	for (int round = 0; round < 2; round++) /* the second round includes what libraries keep after first use */
 		for (int i = 0; i < N_DOCUMENTS; i++) {
 			const struct live before = live();
 			const size_t used = budget.used_bytes;
@@ -469,7 +467,7 @@ static void what_sets_take(void **unused)
 	assert_int_equal(api_pool_counts(service.pool).used_bytes, 0);
 }
 
-/* Blocks of whole pages, which count as all that they may come to take. */
+/* Blocks of whole pages, which count with all the memory that they can take. */
 static void what_large_sets_take(void **unused)
 {
 	enum { N = 12000 };

@@ -31,7 +31,7 @@ static void test_bodies(void **state)
 	assert_string_equal(version, "1643cdb691cd3d567353e666247a5e13");
 }
 
-/* Wherever it lies. */
+/* The result does not depend on the address of the body. */
 static void test_long_body(void **state)
 {
 	enum { N = 100000 };
@@ -91,7 +91,7 @@ static void differs(const struct fric_batch *batch, bool expected)
 	assert_int_equal(strcmp(version, "1e542967a250a05fb0748cdaf327a99f") != 0, expected);
 }
 
-/* Dimension, number of vertices and stencils, and nothing else. */
+/* The dimension, the number of vertices and the stencils, and nothing else. */
 static void test_what_stencils_are(void **state)
 {
 	static const double numbers[27] = {1};

@@ -13,7 +13,7 @@
 #include "api/codec/document_write.h"
 #include "api/codec/frame.h"
 
-/* Texts are written with ' for ". */
+/* Texts are written with ' instead of ". */
 static char *quoted(const char *text)
 {
 	char *copy = strdup(text);
@@ -110,7 +110,7 @@ static void texts(void **unused)
 	}
 }
 
-/* One after the other: each is a document like any other. */
+/* Patches are applied one after the other; each result is a document like any other. */
 static void several_patches(void **unused)
 {
 	static const char *const patches[] = {"{'a':[1,2]}", "{'b':{'c':[3]}}", "{'a':null}", "{'b':{'c':[4,5],'d':6}}"};
@@ -204,7 +204,7 @@ static void frames(void **unused)
 	api_arena_free(&arena);
 }
 
-/* What looks like a reference is an object like any other in a text. */
+/* In a text, an object that looks like a reference is an ordinary object. */
 static void what_is_no_reference(void **unused)
 {
 	struct api_document document, patch;

@@ -1,5 +1,5 @@
-/* Documents at rest: what is read from one passes the same checks and gives the same batch, bit for bit; it needs nothing
- * of the body that it came from. Every allocation fails in turn, that of merging included. */
+/* Stored documents: a document that is read back passes the same checks, gives the same batch, bit for bit, and does
+ * not use the original body. Every allocation fails in turn, including those of merging. */
 #include "api/sets/rest.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@
 #include "tests/fuzz/compare.h"
 #include "tests/fuzz/parts.h"
 
-/* ---- scarce memory: the linker puts these in the place of malloc and the like, jansson has a hook ---- */
+/* ---- scarce memory: the linker replaces malloc and related functions, jansson has a hook ---- */
 
 static long allocations_left = LONG_MAX; /* until one fails */
 static long n_live;
@@ -84,7 +84,7 @@ static int use_scarce_memory(void **unused)
 
 /* ---- documents ---- */
 
-/* Texts are written with ' for ". */
+/* Texts are written with ' instead of ". */
 static char *quoted(const char *text)
 {
 	char *copy = malloc(strlen(text) + 1);
@@ -145,7 +145,7 @@ static void same(const struct checked *a, const struct checked *b)
 		assert_memory_equal(a->lagged_velocities.vertices, b->lagged_velocities.vertices, bytes);
 }
 
-/* Writes a document that passes, and compares what is read with it; then once more, from what was read. */
+/* Writes a document that passes, reads it back and compares; then once more with the result. */
 static void check_rest(struct api_document *document, const struct checked *before)
 {
 	struct api_rest rest = {0}, again = {0};
@@ -178,7 +178,7 @@ static const char *const documents[] = {
 	"{'dim': 3, 'n_vertices': 3, " PLANE("[0, 2]") "}",
 	"{'dim': 3, 'n_vertices': -0, " PLANE("[]") "}",
 	"{'dim': 3, 'n_vertices': 2147483, " PLANE("[0, 2147482]") "}",
-	"{'dim': 3, 'n_vertices': 3, " PLANE("[-0, 2]") "}", /* an index like any other */
+	"{'dim': 3, 'n_vertices': 3, " PLANE("[-0, 2]") "}", /* a valid index */
 	"{'dim': 3, 'positions': [0, -0, -0.0, 1, 2, 3], " PLANE("[1]") "}",
 	"{'dim': 3, 'positions': [[2147483647, 2147483648, -2147483648], [-2147483649, 9007199254740993, 1e300]], " PLANE(
 		"[0, 1]") "}",
@@ -211,7 +211,7 @@ static void texts(void **unused)
 	}
 }
 
-/* Integers take 4 bytes each; the block has the document, and the arrays at multiples of 64. */
+/* Integers take 4 bytes each; the block contains the document, and the arrays at multiples of 64. */
 static void integers_are_small(void **unused)
 {
 	struct api_rest rest = {0};
@@ -243,7 +243,7 @@ static void integers_are_small(void **unused)
 	api_rest_free(&rest);
 }
 
-/* Longer than what is stored at a time; the last number decides. */
+/* Longer than the span that is converted at a time; the last number decides. */
 static void long_arrays(void **unused)
 {
 	enum { N = 200000 };
@@ -275,7 +275,7 @@ static void long_arrays(void **unused)
 	}
 }
 
-/* Lists may hold arrays, and objects in which there are some. */
+/* Lists may contain arrays, and objects that contain arrays. */
 static void lists(void **unused)
 {
 	static const char text[] = "{'a':[[1,2],'x',{'b':[3.5,'y']},[],null,true],'c':'\\u00e4\\u0001\\'\\\\'}";
@@ -299,7 +299,7 @@ static void lists(void **unused)
 
 enum { HEAD = 512, TAIL = 256 };
 
-/* All dtypes, at odd places of a body that is then overwritten. */
+/* All dtypes, at odd offsets of a body that is then overwritten. */
 static void frames(void **unused)
 {
 	static const char text[] =
@@ -356,7 +356,7 @@ static void frames(void **unused)
 	free(block);
 }
 
-/* ---- patches of what was at rest ---- */
+/* ---- patches of stored documents ---- */
 
 static void patches(void **unused)
 {
@@ -406,7 +406,7 @@ static void patches(void **unused)
 
 /* ---- without memory ---- */
 
-/* Write, read, merge, write: until a step fails. */
+/* Writes, reads, merges, writes, until a step fails. */
 static bool run(struct api_document *document, struct api_document *patch, struct api_fault *fault)
 {
 	struct api_arena arena = {0};
@@ -465,7 +465,7 @@ static void a_raised_flag_ends_it(void **unused)
 	api_arena_free(&arena);
 }
 
-/* ---- the requests of tests/cases that pass as documents: what belongs to the question is taken out ---- */
+/* ---- the requests of tests/cases that pass as documents, without the fields of a question ---- */
 
 static int n_documents;
 

@@ -1,4 +1,4 @@
-/* What a set holds: patterns and schedule made on first use, kept if there is room, shared, and counted. */
+/* Collision sets: patterns and schedule are made on first use, kept if there is room, shared, and counted. */
 #include "api/sets/set.h"
 
 #include <pthread.h>
@@ -69,7 +69,7 @@ static struct fric_batch floor_of(size_t n)
 	return batch;
 }
 
-/* NULL where memory fails. */
+/* NULL if an allocation fails. */
 static struct api_set *try_make(size_t n, const struct api_set *old)
 {
 	const struct fric_batch batch = floor_of(n);
@@ -90,7 +90,7 @@ static struct api_set *try_make(size_t n, const struct api_set *old)
 	return set;
 }
 
-/* Held, and in the store. */
+/* Puts a set, and holds it. */
 static struct api_set *put(const char *name, size_t n, struct api_set *old)
 {
 	struct api_set *set = try_make(n, old);
@@ -135,7 +135,7 @@ static void a_pattern_is_made_once_and_counted(void **unused)
 	close_store();
 }
 
-/* An answer that is still being sent has the pattern; nothing else does. */
+/* A response that is still being sent keeps the pattern alive; nothing else does. */
 static void a_pattern_outlives_its_set(void **unused)
 {
 	(void)unused;
@@ -157,7 +157,7 @@ static void share(int places)
 	struct api_shared_pattern *shared = pattern_of(old, places);
 	struct api_set *same = put("a", 4, old);
 	assert_ptr_equal(pattern_of(same, places), shared);
-	assert_int_equal(shared->n_holders, 4); /* two sets, two who asked */
+	assert_int_equal(shared->n_holders, 4); /* two sets and two callers */
 	assert_true(same->kept.bytes >= shared->counted.bytes);
 	struct api_set *other = put("a", 5, same);
 	struct api_shared_pattern *own = pattern_of(other, places);
@@ -271,7 +271,7 @@ static void a_set_needs_memory(void **unused)
 	close_store();
 }
 
-/* What could not be made is asked for again later. */
+/* After a failure, a later call tries again. */
 static void patterns_and_schedules_need_memory(void **unused)
 {
 	(void)unused;

@@ -1,4 +1,4 @@
-/* Which sets are kept, and for how long, by a clock that stands still unless a test moves it. */
+/* Which sets are kept, and for how long. The clock stands still unless a test moves it. */
 #include "api/sets/store.h"
 
 #include <pthread.h>
@@ -16,13 +16,13 @@
 
 enum { SECOND = 1000, MINUTE = 60 * SECOND };
 
-/* ---- a store, and things to put there ---- */
+/* ---- a store, and objects to put there ---- */
 
 static struct api_sets *sets;
 static struct api_budget budget;
 static struct api_pool *pool;
 static _Atomic int64_t clock_ms;
-static size_t record_bytes; /* what the store adds to each set */
+static size_t record_bytes; /* overhead of the store per set */
 static atomic_int n_alive;
 
 static int64_t now_ms(void)
@@ -37,7 +37,7 @@ struct thing {
 	int seal;
 };
 
-/* Would wait for ever if the store's lock were held. */
+/* Would deadlock if the store's lock were held. */
 static void free_thing(struct api_kept *kept)
 {
 	struct thing *thing = (struct thing *)(void *)kept;
@@ -48,7 +48,7 @@ static void free_thing(struct api_kept *kept)
 	free(thing);
 }
 
-/* Takes that many bytes once it is in the store. */
+/* An object of the given size. */
 static struct api_kept *make(size_t bytes)
 {
 	struct thing *thing = calloc(1, sizeof *thing);
@@ -101,7 +101,7 @@ static int stop(void **unused)
 	return 0;
 }
 
-/* Puts a set in place of what the name stands for, and holds it no longer. */
+/* Puts a set under a name, whatever the name refers to, and releases it. */
 static enum api_put put(const char *caller, const char *name, size_t bytes)
 {
 	struct api_kept *old = api_sets_hold(sets, caller, name, false), *kept = make(bytes);
@@ -171,7 +171,7 @@ static void keeps_by_caller_and_name(void **unused)
 	close_store();
 }
 
-/* In a store for one set, all callers and all names are looked up in the same place. */
+/* In a store for one set, all callers and all names share a bucket. */
 static void tells_beginnings_apart(void **unused)
 {
 	struct api_sets_limits one = plenty;
@@ -252,7 +252,7 @@ static void removes_what_is_expected_alone(void **unused)
 	close_store();
 }
 
-/* Buckets are few, callers many. */
+/* Few buckets, many callers. */
 static void finds_among_many(void **unused)
 {
 	(void)unused;
@@ -471,7 +471,7 @@ static void counts_what_it_replaces_as_room(void **unused)
 	close_store();
 }
 
-/* A caller whose every set has to go is still there for the one that comes. */
+/* A caller all of whose sets have to go still exists for the new one. */
 static void makes_room_of_all_that_a_caller_has(void **unused)
 {
 	(void)unused;
@@ -534,7 +534,7 @@ static const char *numbered(char kind, int i)
 	return name;
 }
 
-/* Puts up to n sets. @return how many there was room for */
+/* Puts up to n sets. @return how many fitted */
 static int fill(const char *caller, int n, size_t bytes)
 {
 	int made = 0;
@@ -617,7 +617,7 @@ static void gives_an_equal_share_of_bytes_at_once(void **unused)
 	close_store();
 }
 
-/* 10 names for three: 3 each, and one that stays where it is. */
+/* 10 names for three callers: 3 each, and one stays where it is. */
 static void shares_are_rounded_down(void **unused)
 {
 	(void)unused;
@@ -641,7 +641,7 @@ static void more_callers_than_names_take_nothing(void **unused)
 	close_store();
 }
 
-/* A set beyond an equal share has to wait as ever; so nothing goes back and forth. */
+/* A set beyond an equal share has to wait as usual, so that sets are not evicted back and forth. */
 static void a_set_beyond_a_share_takes_nothing_at_once(void **unused)
 {
 	(void)unused;
@@ -659,7 +659,7 @@ static void a_set_beyond_a_share_takes_nothing_at_once(void **unused)
 	close_store();
 }
 
-/* Though it was used longer ago. */
+/* Although it was used longer ago. */
 static void spares_a_set_without_which_its_caller_is_below(void **unused)
 {
 	(void)unused;
@@ -712,7 +712,7 @@ static void forgets_own_only_beyond_a_share(void **unused)
 	close_store();
 }
 
-/* It goes as far as the caller is beyond its share, and no farther. */
+/* As far as the caller exceeds its share, and no further. */
 static void forgets_own_and_takes_the_rest(void **unused)
 {
 	(void)unused;
@@ -772,7 +772,7 @@ static void replacing_takes_what_it_grows_by(void **unused)
 	close_store();
 }
 
-/* A name would do, and its bytes would not. */
+/* There would be room for a name, but not for its bytes. */
 static void takes_nothing_in_vain(void **unused)
 {
 	(void)unused;
@@ -786,7 +786,7 @@ static void takes_nothing_in_vain(void **unused)
 	close_store();
 }
 
-/* ---- a model: who owns what ---- */
+/* ---- a model of ownership ---- */
 
 enum { OWNERS = 4, OWNED = 9, MODEL_STEPS = 30000 };
 
@@ -818,7 +818,7 @@ static struct sum sum_of(const struct model *m, int owner)
 	return sum;
 }
 
-/* @param newcomer  is counted, whatever it has */
+/* @param newcomer  is counted even without sets */
 static struct sum share_of(const struct model *m, int newcomer)
 {
 	size_t n = 0;
@@ -827,7 +827,7 @@ static struct sum share_of(const struct model *m, int newcomer)
 	return (struct sum){m->limits.n / n, m->limits.bytes / n};
 }
 
-/* What the model has and the store has no longer, but for the set that was put. @return how many of them */
+/* Finds the sets of the model that are no longer in the store, except the one that was put. @return their number */
 static int compare(const struct model *m, const struct owned *put, bool is_gone[OWNERS][OWNED])
 {
 	int n = 0;
@@ -856,18 +856,19 @@ static void expect_limits(const struct model *m)
 	assert_int_equal(now.bytes, all.bytes);
 }
 
-/* Whether the store may have forgotten that set at any rate, for that caller. */
+/* Whether the store may evict that set for that caller regardless of shares. */
 static bool is_unused(const struct owned *owned, bool is_own)
 {
 	return clock_ms - owned->used_ms >= (is_own ? 10 : 60) * SECOND;
 }
 
-/* What a caller lost although it had used it is what it had above its share, of what the other one had too little of. */
+/* A caller loses sets that it used recently only as far as it exceeds its share, and only of what the other one
+ * lacks. */
 static void expect_fair(const struct model *before, int owner, const bool is_gone[OWNED], struct sum after,
                         struct sum share)
 {
 	const struct sum had = sum_of(before, owner);
-	struct sum kept = had; /* but for what was unused at any rate */
+	struct sum kept = had; /* without the sets that are unused anyway */
 	size_t largest = 0;
 	for (int i = 0; i < OWNED; i++) {
 		const struct owned *owned = &before->owned[owner][i];
@@ -891,7 +892,7 @@ static bool somebody_holds(const struct model *m)
 	return false;
 }
 
-/* Whether everything fits as it is. */
+/* Whether everything fits without evictions. */
 static bool fits(const struct model *m, int owner, struct sum after)
 {
 	struct sum all = after;
@@ -917,7 +918,7 @@ static void expect_put(struct model *m, int owner, int i, size_t bytes)
 		assert_int_equal(result, is_possible ? API_PUT_NO_ROOM : API_PUT_TOO_LARGE);
 		assert_int_equal(n_gone, 0);
 		assert_true(!is_possible || !fits(m, owner, after));
-		/* An equal share is always there, but for what is held and for what one caller may have. */
+		/* an equal share is always available, except for held sets and the limits per caller */
 		assert_true(!is_possible || somebody_holds(m) || after.n > share.n || after.bytes > share.bytes ||
 		            after.n > m->limits.n_per_caller || after.bytes > m->limits.bytes_per_caller);
 		return;
@@ -929,7 +930,7 @@ static void expect_put(struct model *m, int owner, int i, size_t bytes)
 	for (int j = 0; j < OWNED; j++)
 		if (is_gone[owner][j]) {
 			assert_true(is_unused(&m->owned[owner][j], true) && !m->owned[owner][j].is_held);
-			/* Others' have to go first where the caller is within its share. */
+			/* others' sets go first only if the caller is within its share */
 			assert_true(after.n > share.n || after.bytes > share.bytes || after.n > m->limits.n_per_caller ||
 			            after.bytes > m->limits.bytes_per_caller || somebody_holds(m));
 			ends.n--;
@@ -1050,7 +1051,7 @@ static void is_idle_only_after_its_last_use_ends(void **unused)
 	close_store();
 }
 
-/* Whoever has put a set uses it until it is released. */
+/* A set counts as in use from the put until it is released. */
 static void is_in_use_from_the_put_on(void **unused)
 {
 	(void)unused;
@@ -1068,7 +1069,7 @@ static void is_in_use_from_the_put_on(void **unused)
 	close_store();
 }
 
-/* To describe a set is no use of it. */
+/* Describing a set is not use. */
 static void looking_is_no_use(void **unused)
 {
 	(void)unused;
@@ -1098,7 +1099,7 @@ static void idle_sets_leave_before_a_put_looks_for_room(void **unused)
 	close_store();
 }
 
-/* ---- what is told ---- */
+/* ---- lists and counts ---- */
 
 static void give_back(struct api_listed *listed, size_t n)
 {
@@ -1180,7 +1181,7 @@ static void counts(void **unused)
 	close_store();
 }
 
-/* ---- memory that is not there ---- */
+/* ---- lack of memory ---- */
 
 static void needs_memory_to_begin(void **unused)
 {
@@ -1233,7 +1234,7 @@ static void needs_memory_for_a_list(void **unused)
 	close_store();
 }
 
-/* ---- whose memory it is ---- */
+/* ---- accounts ---- */
 
 enum { MB = 1 << 20 };
 
@@ -1250,7 +1251,7 @@ static void free_holding(struct api_kept *kept)
 	free(holding);
 }
 
-/* The account of the request that makes another set go. */
+/* Account of a request that evicts another set. */
 static void a_request_is_not_credited_with_what_it_frees(void **unused)
 {
 	(void)unused;

@@ -1,5 +1,5 @@
-/* Routes of UM-Bridge without a socket: the scene, what is large, and what errors are called. The protocol as a client
- * speaks it is in tests/integration/test_um_bridge.py. */
+/* Routes of UM-Bridge without a socket: the scene, large calls, and names of errors.
+ * tests/integration/test_um_bridge.py tests the protocol as clients use it. */
 #include "api/umbridge/bridge_ask.h"
 
 #include <pthread.h>
@@ -76,7 +76,7 @@ static void tells(enum api_code code, int status, const char *body)
 
 #define ERROR(type) "{\"error\":{\"type\":\"" type "\",\"message\":\"it is \\\"so\\\"\"}}"
 
-/* Every code is one or the other. */
+/* Every code is either named by the protocol or a problem. */
 static void errors_have_a_word_or_are_problems(void **unused)
 {
 	(void)unused;
@@ -91,7 +91,7 @@ static void errors_have_a_word_or_are_problems(void **unused)
 	}
 }
 
-/* Without a sentence of its own, a fault has that of its first culprit. */
+/* A fault without a sentence of its own gets that of its first culprit. */
 static void errors_tell_the_first_culprit(void **unused)
 {
 	(void)unused;
@@ -109,7 +109,7 @@ static void errors_tell_the_first_culprit(void **unused)
 	api_response_free(&response);
 }
 
-/* A request that is no longer wanted, whatever is wrong with it. */
+/* A stopped request, whatever else is wrong with it. */
 static void stops_as_everywhere(void **unused)
 {
 	(void)unused;
@@ -123,14 +123,14 @@ static void stops_as_everywhere(void **unused)
 	api_response_free(&response);
 }
 
-/* ---- what it costs ---- */
+/* ---- costs ---- */
 
 static int64_t now_ms(void)
 {
 	return 0;
 }
 
-/* Of n contacts, each of a vertex of its own. */
+/* Puts a set of n contacts, each with its own vertex. */
 static void put(const char *name, int n_vertices, int n)
 {
 	struct api_response response;
@@ -157,7 +157,7 @@ static const struct api_sets_limits limits = {
 	"{\"name\":\"friction\",\"outWrt\":0,\"inWrt\":0,\"vec\":[1],\"sens\":[1],\"input\":[[1]]," config "}"
 #define SET(name) "\"config\":{\"inputs\":[\"/friction/mu\"],\"set\":" name "}"
 
-/* The set itself tells what a call costs, however its name is written, and whatever stands before it. */
+/* The cost of a call depends on the set, however its name is written, and whatever comes before it. */
 static void large_sets_are_deferred(void **unused)
 {
 	(void)unused;
@@ -197,7 +197,7 @@ static void large_sets_are_deferred(void **unused)
 	service.sets = NULL;
 }
 
-/* Deferring reads no part of the set's document, counts as one use, and leaves nothing behind. */
+/* Deferring reads no part of the set's document, counts as one use, and leaks nothing. */
 static void deferred_calls_count_once(void **unused)
 {
 	(void)unused;
@@ -242,7 +242,7 @@ static long faults_of_thread(void)
 	return usage.ru_minflt;
 }
 
-/* @return how many pages the request has touched for the first time */
+/* @return number of pages that the request has touched for the first time */
 static long ask_until(struct raising *raising, int *status)
 {
 	struct api_request request =
@@ -263,8 +263,8 @@ static long ask_until(struct raising *raising, int *status)
 	return touched;
 }
 
-/* Velocities that are no inputs are zeros, and there may be as many as a set has vertices: once nobody wants the answer,
- * the rest of their pages is not touched. A thread may be late on a busy machine, hence the attempts. */
+/* Velocities that are not inputs are zeros, one row per vertex of the set. Once the request is stopped, their
+ * remaining pages stay untouched. Retried, as a thread may be late on a busy machine. */
 static void a_raised_flag_ends_zeros(void **unused)
 {
 	(void)unused;

@@ -1,4 +1,4 @@
-/* Rigid bodies in requests, in documents of sets and in questions: what has to be there, and how many of it. */
+/* Rigid bodies in requests, in documents of sets and in questions: required fields and their lengths. */
 #include "api/validate/question.h"
 
 #include <setjmp.h>
@@ -25,7 +25,7 @@ struct subject {
 
 static const struct api_service service = {.max_vertices = 6, .max_contacts = 5};
 
-/* Texts are written with ' for ". */
+/* Texts are written with ' instead of ". */
 static void begin(struct subject *s, const char *text)
 {
 	struct api_text_fault fault;
@@ -79,7 +79,7 @@ static void end(struct subject *s)
 #define NONE "'body_body': {'bodies': []}"
 #define NOBODY ", 'body_positions': [], 'body_velocities': []"
 
-/* pointers: those of all faults, with blanks between them; NULL: none */
+/* pointers: those of all faults, separated by blanks; NULL: none */
 static const struct case_of {
 	const char *text, *pointers;
 	enum api_code code;
@@ -112,7 +112,7 @@ static const struct case_of {
 	{REQUEST(NONE,
              ", 'body_positions': [], 'body_velocities': [], 'outputs': ['hessian'], 'hessian': {'format': 'bsr'}"),
      NULL, 0},
-	/* lines and vectors without bodies, or without anything */
+	/* lines and vectors without bodies, or without contacts */
 	{REQUEST(NONE, NOBODY ", 'outputs': ['line'], 'line': {'steps': [0]}"), "/line/body_direction",
      API_E_MISSING_FIELD},
 	{REQUEST(NONE, NOBODY ", 'outputs': ['line'], 'line': {'steps': [0], 'direction': []}"), NULL, 0},
@@ -128,7 +128,7 @@ static const struct case_of {
 	{REQUEST(NONE, NOBODY ", 'outputs': ['hessian_products'], 'vectors': [[[]]]"), "/vectors", API_E_WRONG_SHAPE},
 	{"{'dim': 5, " MU ", 'collisions': {" NONE "}" NOBODY ", 'outputs': ['hessian_products'], 'vectors': [[]]}", "/dim",
      API_E_OUT_OF_RANGE},
-	/* what tells how many there are */
+	/* fields that determine the number of bodies */
 	{REQUEST(PAIR(""), ", " TWISTS), "/body_positions", API_E_MISSING_FIELD},
 	{REQUEST(PAIR(""), ", 'velocities': [], " TWISTS), "/body_positions", API_E_MISSING_FIELD},
 	{REQUEST(PAIR(""), ", 'velocities': []"), "/body_positions", API_E_MISSING_FIELD},
@@ -176,7 +176,7 @@ static const struct case_of {
 	{BODIES(PLANE, ", 'velocities': [0, 0, 0], 'point': [0, 0, 0]"), "/point", API_E_UNKNOWN_FIELD},
 	{FLAT(", 'spin_radius': 1"), "/collisions/body_world/spin_radius", API_E_WRONG_DIMENSION},
 	{FLAT(", 'grain': [0, 1]"), "/collisions/body_world/grain", API_E_WRONG_DIMENSION},
-	/* where coefficients come from */
+	/* sources of coefficients */
 	{FRICTION("'materials': {'body_material': [0, 1], 'mu': [[1, 2], [2, 3]]}", PAIR("")), NULL, 0},
 	{FRICTION("'materials': {'body_material': [0, 1], 'plane_material': 1, 'mu': [[1, 2], [2, 3]]}", WORLD("")), NULL,
      0},
@@ -198,7 +198,7 @@ static const struct case_of {
 	{FRICTION("'viscous': 1", PAIR("")), "/friction/mu", API_E_MISSING_FIELD},
 	{FRICTION("'mu': 1, 'law': 'stribeck'", PAIR("")), "/friction/stribeck_speed", API_E_MISSING_FIELD},
 	{FRICTION("'mu': 1, 'law': 'adhesion'", PAIR(", 'mu_s': 1, 'mu_k': 2")), IN "mu_k", API_E_CONFLICTING_FIELDS},
-	/* what is asked */
+	/* outputs */
 	{BODIES(PAIR(""), ", 'hessian': {'format': 'bsr'}"), "/hessian/format", API_E_CONFLICTING_FIELDS},
 	{REQUEST("'body_body': {'bodies': []}",
              ", 'body_positions': [], 'body_velocities': [], 'hessian': {'format': 'bsr'}"),

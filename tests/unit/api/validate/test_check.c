@@ -1,4 +1,4 @@
-/* Fields of a document, one reader at a time. Whole requests test how they work together. */
+/* Reading fields of a document, one reader at a time. Tests of whole requests cover their combination. */
 #include "api/validate/question.h"
 
 #include <math.h>
@@ -81,8 +81,8 @@ static void objects(void **unused)
 	}
 }
 
-/* Members of a validated object are found by rule. Before validation, and when no places are left, they are looked up
- * by name, with the same result. */
+/* Members of a validated object are found by rule. Before validation, and when no places are left, they are looked
+ * up by name, with the same result. */
 static void members_by_rule(void **unused)
 {
 	(void)unused;
@@ -504,7 +504,7 @@ static void arrays_of_indices(void **unused)
 	}
 }
 
-/* The culprit is searched for span by span; it is after the first span. */
+/* The culprit is searched for span by span, and lies beyond the first span. */
 static void an_index_past_the_first_span(void **unused)
 {
 	(void)unused;
@@ -522,7 +522,7 @@ static void an_index_past_the_first_span(void **unused)
 	free(text);
 }
 
-/* Faults fill up in the first of two spans; the second one is not read. */
+/* Faults fill up in the first of two spans, and the second one is not read. */
 static void faults_that_fill_up_in_the_first_span(void **unused)
 {
 	(void)unused;
@@ -576,7 +576,7 @@ static void no_rows_of_any_length(void **unused)
 	end(&s);
 }
 
-/* Shapes whose text is longer than its buffer, cut at every possible length. */
+/* Shapes whose text is longer than its buffer, truncated at every possible length. */
 static void shapes_that_are_long_to_print(void **unused)
 {
 	(void)unused;
@@ -593,7 +593,8 @@ static void shapes_that_are_long_to_print(void **unused)
 		}
 }
 
-/* Of an array with more levels than are known, the field is the place. No length tells yet that it has too many. */
+/* For an array with more levels than are recorded, the fault points to the field. None of its lengths shows that it
+ * has too many. */
 static void entries_of_arrays_that_are_too_deep(void **unused)
 {
 	(void)unused;
@@ -616,7 +617,7 @@ static void entries_of_arrays_that_are_too_deep(void **unused)
 	end(&s);
 }
 
-/* A frame's array without numbers may have any number of rows, and then there are that many materials. */
+/* A frame's array without numbers may have any number of rows, which is then the number of materials. */
 static void indices_below_more_than_they_can_count(void **unused)
 {
 	(void)unused;
@@ -768,7 +769,7 @@ static void materials_become_a_table(void **unused)
 	end(&s);
 }
 
-/* Whichever part of the request they belong to. */
+/* Regardless of the part of the request that they belong to. */
 static void faults_come_in_the_order_of_the_contract(void **unused)
 {
 	(void)unused;

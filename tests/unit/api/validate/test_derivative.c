@@ -1,4 +1,4 @@
-/* Which fields of a request answers can be differentiated by, in which shapes, and what requests for derivatives ask. */
+/* Variables of a request, their shapes, and checks of requests for derivatives. */
 #include "api/validate/derivative.h"
 
 #include <setjmp.h>
@@ -22,7 +22,7 @@ struct subject {
 	struct api_derivative derivative;
 };
 
-/* Texts are written with ' for ". */
+/* Texts are written with ' instead of ". */
 static void begin(struct subject *s, const char *text)
 {
 	struct api_text_fault fault;
@@ -61,7 +61,7 @@ static void expect(struct subject *s, const char *text, bool ok)
 	" 'grain': [1, 0, 0, 0, 1, 0], 'anchor': [[1, 2, 3]]}}, " more "}"
 #define VJP(wrt) VERTICES("'cotangents': {'potential': 2, 'gradient': [[1, 2, 3], [4, 5, 6]]}, 'wrt': [" wrt "]")
 
-/* Names of all variables, with blanks between them, and their shapes. */
+/* Prints names and shapes of all variables, separated by blanks. */
 static void print_variables(const struct api_variables *variables, char *out, size_t bytes)
 {
 	size_t at = 0;
@@ -169,7 +169,7 @@ static void pointers(void **unused)
 			fail_msg("%s", bad[i]);
 }
 
-/* The longest pointer fits, and so does every other. */
+/* The longest pointer fits, and so does every other one. */
 static void there_is_room_for_every_pointer(void **unused)
 {
 	size_t n = 0, longest = 0;

@@ -1,4 +1,4 @@
-/* Laws, and what is added to them: which fields go together, and where the fault is if they do not. */
+/* Laws and their additions: which fields go together, and the place of the fault if they do not. */
 #include "api/validate/question.h"
 
 #include <setjmp.h>
@@ -21,7 +21,7 @@ struct subject {
 	struct api_question question;
 };
 
-/* Texts are written with ' for ". */
+/* Texts are written with ' instead of ". */
 static bool begin(struct subject *s, const char *text)
 {
 	struct api_text_fault fault;
@@ -56,7 +56,7 @@ static void end(struct subject *s)
 	      ", 'mu_k': " k "}", \
 	      PLANE(""))
 
-/* Twenty times the same, and the pointers of the first sixteen faults, which are all that are told. */
+/* The same row twenty times, and the pointers of the first sixteen faults; the others are not reported. */
 #define FIVE(x) x ", " x ", " x ", " x ", " x
 #define TWENTY(x) FIVE(x) ", " FIVE(x) ", " FIVE(x) ", " FIVE(x)
 #define TWENTY_CONTACTS "'plane_vertex': {'vertices': [" TWENTY("0") "], 'normal_force': 1, 'plane_normal': [0, 0, 1]"
@@ -67,7 +67,7 @@ static void end(struct subject *s)
 	a "1 " a "2 " a "3 " a "4 " a "5 " a "6 " a "7 " a "8 " a "9 " a "10 " a "11 " a "12 " a "13 " a "14 " a "15 " a \
 	  "16"
 
-/* pointers: those of all faults, with blanks between them; NULL: none */
+/* pointers: those of all faults, separated by blanks; NULL: none */
 static const struct {
 	const char *text, *pointers;
 	enum api_code code;
@@ -83,7 +83,7 @@ static const struct {
 	{GROUP(", 'viscous': 2", ", 'viscous': [0, 3]"), NULL, 0},
 	{GROUP("", ", 'surface_velocity': [1, 2, 3], 'anchor': [1, 2, 3, 4, 5, 6], 'grain': [[0, 0, 1], [1, 0, 0]]"), NULL,
      0},
-	/* no group needs a speed that has no contacts */
+	/* a group without contacts needs no speed */
 	{BATCH(", 'mu': 1, 'law': 'stribeck'", "'plane_vertex': {'vertices': []}"), NULL, 0},
 	/* words and kinds */
 	{LAW(", 'law': 'coulomb'"), "/friction/law", API_E_UNKNOWN_WORD},
@@ -97,7 +97,7 @@ static const struct {
 	{LAW(", 'viscous': null"), "/friction/viscous", API_E_WRONG_TYPE},
 	{GROUP("", ", 'viscous': [0, -1]"), "/collisions/plane_vertex/viscous/1", API_E_OUT_OF_RANGE},
 	{GROUP("", ", 'viscous': [1, 2, 3]"), "/collisions/plane_vertex/viscous", API_E_WRONG_SHAPE},
-	/* whose field it is */
+	/* fields of other laws */
 	{LAW(", 'stribeck_speed': 1"), "/friction/stribeck_speed", API_E_WITHOUT_EFFECT},
 	{LAW(", 'law': 'adhesion', 'stribeck_speed': 1"), "/friction/stribeck_speed", API_E_WITHOUT_EFFECT},
 	{LAW(", 'law': 'curve', 'curve': " C3 ", 'stribeck_speed': 1"), "/friction/stribeck_speed", API_E_WITHOUT_EFFECT},
@@ -107,7 +107,7 @@ static const struct {
 	{LAW(", 'law': 'adhesion', 'mu_transition': 'cubic'"), "/friction/mu_transition", API_E_WITHOUT_EFFECT},
 	{LAW(", 'law': 'curve', 'curve': " C3 ", 'mu_transition': 'peak'"), "/friction/mu_transition",
      API_E_WITHOUT_EFFECT},
-	/* what a law needs */
+	/* fields that a law needs */
 	{LAW(", 'law': 'stribeck'"), "/friction/stribeck_speed", API_E_MISSING_FIELD},
 	{LAW(", 'law': 'exponential', 'stribeck_speed': 0"), "/friction/stribeck_speed", API_E_OUT_OF_RANGE},
 	{LAW(", 'law': 'exponential', 'stribeck_speed': [1]"), "/friction/stribeck_speed", API_E_WRONG_TYPE},
@@ -178,7 +178,7 @@ static const struct {
 	{GROUP(", 'law': 'adhesion'", ", 'mu_s_aniso': [1, 1]"), "/collisions/plane_vertex/mu_k_aniso",
      API_E_CONFLICTING_FIELDS},
 	{GROUP(", 'law': 'stribeck', 'stribeck_speed': 1", ", 'mu_s': 1, 'mu_k': 2, 'mu_s_aniso': [1, 1]"), NULL, 0},
-	/* where the surface moves, what it remembers, which way it is combed */
+	/* surface velocity, anchor and grain */
 	{GROUP("", ", 'surface_velocity': [1, 2]"), "/collisions/plane_vertex/surface_velocity", API_E_WRONG_SHAPE},
 	{GROUP("", ", 'surface_velocity': 1"), "/collisions/plane_vertex/surface_velocity", API_E_WRONG_SHAPE},
 	{GROUP("", ", 'anchor': [[1, 2, 3], [1, 2, null]]"), "/collisions/plane_vertex/anchor/1/2", API_E_WRONG_TYPE},
@@ -238,7 +238,7 @@ static void the_batch_has_them(void **unused)
 	end(&s);
 }
 
-/* 2 to 4096, as many as are counted. */
+/* 2 to 4096 points. */
 static void a_curve_has_so_many_points(void **unused)
 {
 	(void)unused;

@@ -1,4 +1,4 @@
-/* Queries as documents. */
+/* Reading queries as documents. */
 #include "api/validate/query.h"
 
 #include <setjmp.h>
@@ -121,7 +121,7 @@ static void skips_empty_parameters(void **unused)
 	}
 }
 
-/* Unknown names must be kept, so that the validation finds them. */
+/* Unknown names must be kept, so that the validation reports them. */
 static void keeps_unknown_parameters(void **unused)
 {
 	(void)unused;

@@ -1,4 +1,4 @@
-/* A set's document and a question on it: what they may contain, and that together they are a whole request. */
+/* A set's document and a question about it: the fields of each, and that together they are a whole request. */
 #include "api/validate/question.h"
 
 #include <ftw.h>
@@ -24,7 +24,7 @@ struct subject {
 	struct api_question question;
 };
 
-/* Texts are written with ' for ". */
+/* Texts are written with ' instead of ". */
 static void begin(struct subject *s, const char *text, const struct api_service *service)
 {
 	struct api_text_fault fault;
@@ -49,7 +49,7 @@ static bool check_set(struct subject *s)
 	return api_check_set(&s->check, &s->lagged, &s->lagged_velocities, &s->facts);
 }
 
-/* pointers: those of all faults, with blanks between them; NULL: none. words: in the first one; may be NULL */
+/* pointers: those of all faults, separated by blanks; NULL: none. words: in the first message; may be NULL */
 static void judge(const struct subject *s, const char *text, bool ok, const char *pointers, const char *words)
 {
 	char all[16 * 64] = "";
@@ -187,7 +187,7 @@ static void limits_of_vertices(void **unused)
 	}
 }
 
-/* As a frame has them. */
+/* Counts sent as integers of a frame. */
 static void counts_in_a_tail(void **unused)
 {
 	static const struct {
