@@ -15,44 +15,45 @@ static char no_memory[] =
 /* clang-format off */
 static const struct api_status statuses[] = {
 	{400, "Bad Request", API_ANYWHERE,
-	 "Not valid HTTP, not valid JSON (duplicate keys, trailing bytes, numbers beyond a double's range, nesting "
-	 "over 2048 included), or not a valid frame. detail has line and column."},
-	{401, "Unauthorized", API_WHERE_GATED, "The server has tokens, and the request has none of them."},
+	 "Not valid HTTP, not valid JSON (which includes duplicate keys, trailing bytes, numbers beyond a double's range"
+	 " and "
+	 "nesting over 2048), or not a valid frame. detail states line and column."},
+	{401, "Unauthorized", API_WHERE_GATED, "The server has tokens, and the request carries none of them."},
 	{403, "Forbidden", API_ANYWHERE,
-	 "A web page of another origin sent this; --allow-origin names those that may."},
+	 "A web page of another origin sent the request; --allow-origin permits origins."},
 	{404, "Not Found", API_WHERE_NAMED,
-	 "There is nothing of that name. A collision set may have been forgotten (unknown_set): PUT it again."},
-	{405, "Method Not Allowed", API_ANYWHERE, "Another method than those of this path; Allow lists them."},
+	 "Nothing has that name. A collision set may have been forgotten (unknown_set): PUT it again."},
+	{405, "Method Not Allowed", API_ANYWHERE, "The path does not have this method; Allow lists its methods."},
 	{406, "Not Acceptable", API_WHERE_NEGOTIATED,
 		"Accept admits neither application/json nor application/vnd.frictiond.frame."},
-	{408, "Request Timeout", API_ANYWHERE, "The request stopped arriving, or came too slowly."},
-	{411, "Length Required", API_WHERE_POSTED, "A POST without length: send Content-Length, or chunked."},
+	{408, "Request Timeout", API_ANYWHERE, "The request stopped arriving, or arrived too slowly."},
+	{411, "Length Required", API_WHERE_POSTED, "The request has no length: send Content-Length, or chunked."},
 	{412, "Precondition Failed", API_WHERE_CONDITIONAL,
-	 "If-Collision-Set-Version names another version than that of the set, or If-None-Match: * found one."},
+	 "The set has another version than If-Collision-Set-Version, or exists in spite of If-None-Match: *."},
 	{413, "Content Too Large", API_ANYWHERE,
-	 "The body, a count in it, the answer, or the memory that the request takes would be over a limit; detail names it. "
-	 "Fewer contacts in a request, or the Hessian as factors."},
+	 "The body, a count in it, the answer, or the memory that the request needs exceeds a limit, which detail names. "
+	 "Send fewer contacts per request, or request the Hessian as factors."},
 	{414, "URI Too Long", API_ANYWHERE, "The request line is too long, or the query has too many arguments: POST."},
 	{415, "Unsupported Media Type", API_ANYWHERE,
-	 "Content-Type is neither application/json (absent means that) nor application/vnd.frictiond.frame (nor, of a PATCH, "
+	 "Content-Type is neither application/json (the default) nor application/vnd.frictiond.frame (nor, for a PATCH, "
 	 "application/merge-patch+json), or the body is compressed."},
-	{417, "Expectation Failed", API_ANYWHERE, "The only expectation that can be met is 100-continue."},
+	{417, "Expectation Failed", API_ANYWHERE, "The only supported expectation is 100-continue."},
 	{421, "Misdirected Request", API_ANYWHERE,
-	 "The Host is not a name of this service: localhost, an address of loopback, or one of --allow-host."},
+	 "Host is not a name of this service: localhost, a loopback address, or one of --allow-host."},
 	{422, "Unprocessable Content", API_WHERE_CHECKED,
 	 "Well-formed, but wrong: unknown field, shape, range, sign, missing field, degenerate contact, overflow. "
 	 "errors has pointers to the culprits."},
 	{429, "Too Many Requests", API_ANYWHERE,
-	 "There are as many connections from this address as the server takes."},
+	 "This address has as many connections as the server allows."},
 	{431, "Request Header Fields Too Large", API_ANYWHERE,
-	 "The head of the request, or a line of cookies, is too long, or there are too many lines and arguments."},
+	 "The head of the request, or a Cookie line, is too long, or it has too many lines or arguments."},
 	{500, "Internal Server Error", API_ANYWHERE,
-	 "A fault of the service, never of the input; report it with the request id."},
+	 "A fault of the service, never of the request; report it with the request id."},
 	{501, "Not Implemented", 0, ""},
 	{503, "Service Unavailable", API_ANYWHERE,
-	 "The queue is full, memory is taken, the deadline has passed, or the server is draining. Repeat after "
-	 "Retry-After seconds: repeating is safe."},
-	{505, "HTTP Version Not Supported", API_ANYWHERE, "Neither HTTP/1.1 nor HTTP/1.0."},
+	 "The queue or the memory is full, the deadline has passed, or the server is draining. Repeat after "
+	 "Retry-After seconds, which is safe."},
+	{505, "HTTP Version Not Supported", API_ANYWHERE, "The version is neither HTTP/1.1 nor HTTP/1.0."},
 };
 /* clang-format on */
 

@@ -9,7 +9,7 @@
 /* The entries to compute. */
 struct api_entries {
 	const struct fric_pattern *pattern; /* for compressed rows; NULL: triplets */
-	const int64_t *indptr;              /* begin of each row of blocks; NULL: single entries */
+	const int64_t *indptr;              /* start of each row of blocks; NULL: single entries */
 	int32_t *rows, *cols;               /* for triplets; NULL: not needed */
 	double *numbers;
 };

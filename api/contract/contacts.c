@@ -8,35 +8,37 @@
 static const char *const barriers[] = {
 	"clamped_log", "normalized_clamped_log", "clamped_log_squared", "cubic", "two_stage", NULL};
 static const char *const barrier_meanings[] = {
-	"-(D - E)^2 ln(D/E)", "the same over E^2", "(D - E)^2 ln(D/E)^2", "2/3 (E - D)^3 / E",
+	"-(D - E)^2 ln(D/E)", "-(D - E)^2 ln(D/E) / E^2", "(D - E)^2 ln(D/E)^2", "2/3 (E - D)^3 / E",
 	"(E - D)^2 / 2 where D is at least E/2, else E^2/4 (1/2 - ln(2D/E))", NULL};
 static const char *const scalings[] = {"none", "physical", NULL};
 static const char *const scaling_meanings[] = {
-	"as it is", "times dhat/E^2 (normalized_clamped_log: dhat), so that stiffness is a force", NULL};
+	"unscaled", "multiplied by dhat/E^2 (normalized_clamped_log: dhat), so that stiffness is a force", NULL};
 
 /* ---- values per contact ---- */
 
 /* X(place, name, kind, shape, range, types, unit, meaning) */
 #define OUTPUT_FIELDS(X) \
-	X(POTENTIAL, "potential", API_REALS, (API_N), API_ANY, 0, "force * velocity", "with weight and normal force") \
+	X(POTENTIAL, "potential", API_REALS, (API_N), API_ANY, 0, "force * velocity", \
+	  "potential of the contact, including weight and normal force") \
 	X(TANGENTIAL_VELOCITY, "tangential_velocity", API_REALS, (API_N, API_TANGENTS), API_ANY, 0, VELOCITY, \
 	  "slip in the tangent basis, before mu_aniso") \
 	X(MU_S, "mu_s", API_REALS, (API_N), API_NON_NEGATIVE, 0, DIMENSIONLESS, \
-	  "static coefficient used, ellipses included") \
+	  "static coefficient used, including ellipses") \
 	X(MU_K, "mu_k", API_REALS, (API_N), API_NON_NEGATIVE, 0, DIMENSIONLESS, \
-	  "kinetic coefficient used, ellipses included") \
-	X(NORMAL_FORCE, "normal_force", API_REALS, (API_N), API_NON_NEGATIVE, 0, FORCE, "without weight") \
+	  "kinetic coefficient used, including ellipses") \
+	X(NORMAL_FORCE, "normal_force", API_REALS, (API_N), API_NON_NEGATIVE, 0, FORCE, "normal force used, without" \
+		" weight") \
 	X(DISTANCE, "distance", API_REALS, (API_N), API_NON_NEGATIVE, 0, LENGTH, \
-	  "left out of a group with given geometry, and of planes without plane_origin") \
+	  "unsigned distance; absent for given geometry, and for planes without plane_origin") \
 	X(CLOSEST_POINT, "closest_point", API_REALS, (API_N, API_POINT), API_ANY, WITH_POINT, DIMENSIONLESS, \
 	  "coordinates on edge or triangle") \
 	X(TANGENT_BASIS, "tangent_basis", API_REALS, (API_N, API_DIM, API_TANGENTS), API_ANY, 0, DIMENSIONLESS, \
-	  "columns are unit tangents") \
+	  "unit tangents as columns") \
 	X(STATUS, "status", API_INDICES, (API_N), API_ANY, 0, NULL, "0 sticks (y < eps_v), 1 slides, 2 skipped") \
 	X(SLIP_RATIO, "slip_ratio", API_REALS, (API_N), API_NON_NEGATIVE, 0, DIMENSIONLESS, "y / eps_v, after mu_aniso") \
 	X(FRICTION_FORCE, "friction_force", API_REALS, (API_N, API_DIM), API_ANY, 0, FORCE, \
-	  "on the first side, with weight; stencil weights distribute it") \
-	X(ANCHOR, "anchor", API_REALS, (API_N, API_DIM), API_ANY, 0, VELOCITY, "what to send as anchor with the next step") \
+	  "force on the first side, including weight; stencil weights distribute it") \
+	X(ANCHOR, "anchor", API_REALS, (API_N, API_DIM), API_ANY, 0, VELOCITY, "value of anchor for the next step") \
 	X(SPIN, "spin", API_REALS, (API_N), API_ANY, OF_BODIES, "1 / time", \
 	  "angular velocity about the normal, without spin_radius; 3D") \
 	X(ROLLING, "rolling", API_REALS, (API_N, API_TANGENTS), API_ANY, OF_BODIES, "1 / time", \
@@ -74,21 +76,22 @@ static const char needs_of_bodies[] =
 	" 'then': {'required': ['point', 'normal', 'normal_force']}}";
 
 static const struct api_rule barrier_rules[API_N_BARRIER] = {
-	[API_BARRIER_DHAT] = {BY(DHAT), .name = "dhat", .kind = API_NUMBER, .range = API_POSITIVE, .required = true, .unit = LENGTH,
-		.meaning = "reach of the barrier: from dmin + dhat on the force is 0"},
-	[API_BARRIER_STIFFNESS] = {BY(STIFFNESS), .name = "stiffness", .kind = API_NUMBER, .range = API_POSITIVE, .required = true,
-		.unit = "force / length^3",
-		.meaning = "kappa. Of normalized_clamped_log in force * length, with physical scaling in force"},
+	[API_BARRIER_DHAT] = {BY(DHAT), .name = "dhat", .kind = API_NUMBER, .range = API_POSITIVE, .required = true,
+		.unit = LENGTH, .meaning = "reach of the barrier: from dmin + dhat on the force is 0"},
+	[API_BARRIER_STIFFNESS] = {BY(STIFFNESS), .name = "stiffness", .kind = API_NUMBER, .range = API_POSITIVE,
+		.required = true, .unit = "force / length^3",
+		.meaning = "kappa. For normalized_clamped_log in force * length, with physical scaling in force"},
 	[API_BARRIER_DMIN] = {BY(DMIN), .name = "dmin", .kind = API_NUMBER, .range = API_NON_NEGATIVE, .fallback = "0",
 		.unit = LENGTH, .meaning = "thickness: a distance not larger than this is a penetration"},
 	[API_BARRIER_TYPE] = {.name = "type", .kind = API_WORD, .words = barriers, .meanings = barrier_meanings,
-		.meaning = "function of D = distance^2 - dmin^2, which is 0 from E = (2 dmin + dhat) dhat on; the force is"
+		.meaning = "barrier as a function of D = distance^2 - dmin^2, zero from E = (2 dmin + dhat) dhat on; the force"
+			" is"
 				   " -stiffness times its derivative times 2 distance"},
 	[API_BARRIER_SCALING] = {.name = "scaling", .kind = API_WORD, .words = scalings, .meanings = scaling_meanings,
-		.meaning = "of the force"},
+		.meaning = "scaling of the force"},
 };
 const struct api_object api_barrier = OBJECT(
-	"Barrier", "Barrier on squared distances: the normal force of contacts that bring none.", barrier_rules);
+	"Barrier", "Barrier on squared distances, from which normal forces are derived if not given.", barrier_rules);
 
 /* Values per contact, or one for all. The checks read them in this order. */
 #define ROW(place, member, ...) \
@@ -96,56 +99,61 @@ const struct api_object api_barrier = OBJECT(
 		.in_group = 1 + offsetof(struct fric_group, member), __VA_ARGS__}
 static const struct api_rule group_rules[API_N_GROUP] = {
 	[API_GROUP_VERTICES] = {.name = "vertices", .kind = API_INDICES, .shape = {API_N, API_STENCIL}, .required = true,
-		.types = OF_VERTICES, .meaning = "stencils; a vertex may be in a stencil once only"},
+		.types = OF_VERTICES, .meaning = "stencils; a vertex may appear only once in a stencil"},
 	[API_GROUP_BODIES] = {.name = "bodies", .kind = API_INDICES, .shape = {API_N, API_STENCIL}, .required = true,
-		.types = OF_BODIES, .meaning = "stencils; a body may be in a stencil once only"},
+		.types = OF_BODIES, .meaning = "stencils; a body may appear only once in a stencil"},
 	ROW(POINT, point, .shape = {API_N, API_DIM}, .types = OF_BODIES, .unit = LENGTH,
-		.meaning = "where they touch, in space"),
+		.meaning = "point of contact in space"),
 	ROW(NORMAL, normal, .shape = {API_N, API_DIM}, .types = OF_BODIES, .unit = LENGTH,
-		.meaning = "of the contact, of any length but 0"),
+		.meaning = "normal of the contact, of any length but 0"),
 	ROW(NORMAL_FORCE, normal_force, .range = API_NON_NEGATIVE, .shape = {API_N}, .unit = FORCE,
-		.meaning = "lambda; without it, from barrier, which contacts of vertices alone can have"),
+		.meaning = "lambda; by default derived from barrier, which contacts of bodies cannot use"),
 	ROW(WEIGHT, weight, .shape = {API_N}, .fallback = "1", .unit = DIMENSIONLESS,
-		.meaning = "multiplies the contact's potential and all that follows from it; of any sign"),
-	[API_GROUP_MU] = {.by = {1 + FRIC_ROW_MU_S, 1 + FRIC_ROW_MU_K}, .name = "mu", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N}, .one_for_all = true,
-		.unit = DIMENSIONLESS, .meaning = "coefficient, static and kinetic; without any, from friction"},
+		.meaning = "factor, of any sign, on the contact's potential and everything derived from it"),
+	[API_GROUP_MU] = {.by = {1 + FRIC_ROW_MU_S, 1 + FRIC_ROW_MU_K}, .name = "mu", .kind = API_REALS,
+		.range = API_NON_NEGATIVE, .shape = {API_N}, .one_for_all = true, .unit = DIMENSIONLESS,
+		.meaning = "coefficient, both static and kinetic; by default from friction"},
 	[API_GROUP_MU_S] = {BY_ROW(MU_S), .name = "mu_s", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N},
-		.one_for_all = true, .unit = DIMENSIONLESS, .meaning = "static coefficient; together with mu_k"},
+		.one_for_all = true, .unit = DIMENSIONLESS, .meaning = "static coefficient; requires mu_k"},
 	[API_GROUP_MU_K] = {BY_ROW(MU_K), .name = "mu_k", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N},
-		.one_for_all = true, .unit = DIMENSIONLESS, .meaning = "kinetic coefficient; together with mu_s"},
+		.one_for_all = true, .unit = DIMENSIONLESS, .meaning = "kinetic coefficient; requires mu_s"},
 	ROW(EPS_V, eps_v, .range = API_POSITIVE, .shape = {API_N}, .unit = VELOCITY,
-		.meaning = "speed below which the contact sticks; without it, from friction"),
+		.meaning = "speed below which the contact sticks; by default from friction"),
 	ROW(MU_ANISO, mu_aniso, .range = API_POSITIVE, .shape = {API_N, API_TANGENTS}, .bare = true, .unit = DIMENSIONLESS,
-		.meaning = "velocity scaling along the tangent directions; without it, ones; in 2D one number will do"),
-	ROW(MU_S_ANISO, mu_s_aniso, .range = API_NON_NEGATIVE, .shape = {API_N, API_TANGENTS}, .only = 3, .unit = DIMENSIONLESS,
-		.meaning = "matchstick ellipse of the static coefficient; zeros, as without it: use the scalar one"),
-	ROW(MU_K_ANISO, mu_k_aniso, .range = API_NON_NEGATIVE, .shape = {API_N, API_TANGENTS}, .only = 3, .unit = DIMENSIONLESS,
-		.meaning = "matchstick ellipse of the kinetic coefficient; zeros, as without it: use the scalar one"),
+		.meaning = "velocity scaling along the tangent directions; by default 1; in 2D a number is allowed"),
+	ROW(MU_S_ANISO, mu_s_aniso, .range = API_NON_NEGATIVE, .shape = {API_N, API_TANGENTS}, .only = 3,
+		.unit = DIMENSIONLESS,
+		.meaning = "matchstick ellipse of the static coefficient; by default, and with zeros, the scalar one is used"),
+	ROW(MU_K_ANISO, mu_k_aniso, .range = API_NON_NEGATIVE, .shape = {API_N, API_TANGENTS}, .only = 3,
+		.unit = DIMENSIONLESS,
+		.meaning = "matchstick ellipse of the kinetic coefficient; by default, and with zeros, the scalar one is used"),
 	ROW(STRIBECK_SPEED, stribeck_speed, .range = API_POSITIVE, .shape = {API_N}, .unit = VELOCITY,
-		.meaning = "over which friction decays beyond eps_v, with the laws stribeck and exponential; without it,"
+		.meaning = "speed over which friction decays beyond eps_v with the laws stribeck and exponential; by default"
 			" from friction"),
 	ROW(VISCOUS, viscous, .range = API_NON_NEGATIVE, .shape = {API_N}, .unit = "1 / velocity",
-		.meaning = "drag per normal force and velocity of slip; without it, from friction"),
+		.meaning = "drag per normal force and slip velocity; by default from friction"),
 	ROW(SURFACE_VELOCITY, surface_velocity, .shape = {API_N, API_DIM}, .unit = VELOCITY,
-		.meaning = "of the second side, beyond that of its vertices: a conveyor; without it, 0"),
+		.meaning = "velocity of the second side in addition to its vertices', such as a conveyor's; by default 0"),
 	ROW(ANCHOR, anchor, .shape = {API_N, API_DIM}, .unit = VELOCITY,
-		.meaning = "elastic deflection that the contact carries from earlier steps; without it, 0"),
+		.meaning = "elastic deflection that the contact carries over from earlier steps; by default 0"),
 	ROW(CLOSEST_POINT, closest_point, .shape = {API_N, API_POINT}, .types = WITH_POINT, .unit = DIMENSIONLESS,
-		.meaning = "given geometry: coordinates on edge or triangle; together with tangent_basis"),
+		.meaning = "given geometry: coordinates on edge or triangle; requires tangent_basis"),
 	ROW(TANGENT_BASIS, tangent_basis, .shape = {API_N, API_DIM, API_TANGENTS}, .unit = DIMENSIONLESS,
-		.meaning = "given geometry: the columns are unit tangents; positions are not needed then"),
+		.meaning = "given geometry: unit tangents as columns; makes positions unnecessary"),
 	ROW(GRAIN, grain, .shape = {API_N, API_DIM}, .only = 3, .unit = DIMENSIONLESS,
-		.meaning = "in space, of any length but 0: its projection is the first tangent; not with tangent_basis"),
+		.meaning = "direction in space, of any length but 0, whose projection is the first tangent; excludes"
+			" tangent_basis"),
 	ROW(PLANE_NORMAL, plane_normal, .shape = {API_N, API_DIM}, .types = BIT(FRIC_PLANE_VERTEX), .unit = LENGTH,
-		.meaning = "of any length but 0; needed unless tangent_basis is given"),
+		.meaning = "normal of the plane, of any length but 0; required unless tangent_basis is given"),
 	ROW(PLANE_ORIGIN, plane_origin, .shape = {API_N, API_DIM}, .types = BIT(FRIC_PLANE_VERTEX), .unit = LENGTH,
-		.meaning = "any point of the plane; needed where a distance is (barrier, the output distance)"),
-	ROW(SPIN_RADIUS, spin_radius, .range = API_NON_NEGATIVE, .shape = {API_N}, .types = OF_BODIES, .only = 3, .unit = LENGTH,
-		.fallback = "0", .meaning = "torque that holds against spin about the normal, per friction force: 2/3 R for a disc under"
-			" uniform pressure"),
-	ROW(ROLL_RADIUS, roll_radius, .range = API_NON_NEGATIVE, .shape = {API_N}, .types = OF_BODIES, .unit = LENGTH, .fallback = "0",
-		.meaning = "torque that holds against rolling, per friction force: the coefficient of rolling resistance,"
-			" a length, over mu"),
+		.meaning = "any point of the plane; required for distances (barrier, the output distance)"),
+	ROW(SPIN_RADIUS, spin_radius, .range = API_NON_NEGATIVE, .shape = {API_N}, .types = OF_BODIES, .only = 3,
+		.unit = LENGTH, .fallback = "0", .meaning = "torque against spin about the normal, per friction force: 2/3 R"
+			" for a"
+			" disc under uniform pressure"),
+	ROW(ROLL_RADIUS, roll_radius, .range = API_NON_NEGATIVE, .shape = {API_N}, .types = OF_BODIES, .unit = LENGTH,
+		.fallback = "0", .meaning = "torque against rolling, per friction force: the coefficient of rolling resistance,"
+			" a length, divided by mu"),
 };
 
 /* The schema's additional constraints depend on how the type gets its geometry. */
@@ -157,15 +165,16 @@ const struct api_object api_groups[FRIC_N_TYPES] = {
 	GROUP(FACE_VERTEX, "Contacts of a vertex with a triangle: v, t0, t1, t2. 3D only.", pairs_of_mu),
 	GROUP(PLANE_VERTEX, "Contacts of a vertex with a plane: v.", pairs_of_mu_without_point),
 	GROUP(BODY_BODY, "Contacts of two rigid bodies: a, b.", needs_of_bodies),
-	GROUP(BODY_WORLD, "Contacts of a rigid body with what is at rest: b.", needs_of_bodies),
+	GROUP(BODY_WORLD, "Contacts of a rigid body with the world at rest: b.", needs_of_bodies),
 };
 
 #define GROUP_FIELD(is, called) \
-	[FRIC_##is] = {.name = called, .kind = API_OBJECT, .objects = ONE(api_groups[FRIC_##is]), .only = SPATIAL & BIT(FRIC_##is) ? 3 : 0},
+	[FRIC_##is] = {.name = called, .kind = API_OBJECT, .objects = ONE(api_groups[FRIC_##is]), \
+		.only = SPATIAL & BIT(FRIC_##is) ? 3 : 0},
 static const struct api_rule collisions_rules[FRIC_N_TYPES] = {FRICP_TYPES(GROUP_FIELD)};
 const struct api_object api_collisions = {
 	"Collisions",
-	"The contacts in groups by type, evaluated and listed in this order; at least one group, which may be empty.",
+	"The contacts, grouped by type; evaluated and listed in this order. At least one group, which may be empty.",
 	collisions_rules, FRIC_N_TYPES, -1, "{'minProperties': 1}"};
 
 /* ---- answers: one member per group ---- */
@@ -174,8 +183,8 @@ const struct api_object api_collisions = {
 const char *const api_group_names[FRIC_N_TYPES + 1] = {FRICP_TYPES(NAMED) NULL};
 
 #define VALUES(is, called) \
-	[FRIC_##is] = {NAME_##is "Values", "What collision_outputs asks for, in the order of the contacts.", api_output_rules, \
-		 FRIC_N_OUTPUTS, FRIC_##is, NULL},
+	[FRIC_##is] = {NAME_##is "Values", "The values selected by collision_outputs, in the order of the contacts.", \
+		api_output_rules, FRIC_N_OUTPUTS, FRIC_##is, NULL},
 #define VALUE_FIELD(is, called) {.name = called, .kind = API_OBJECT, .objects = ONE(value_groups[FRIC_##is])},
 static const struct api_object value_groups[FRIC_N_TYPES] = {FRICP_TYPES(VALUES)};
 static const struct api_rule values_rules[] = {FRICP_TYPES(VALUE_FIELD)};
@@ -183,24 +192,24 @@ const struct api_object api_collision_values = OBJECT(
 	"CollisionValues", "Values per contact, for every group of the request.", values_rules);
 
 #define GROUP_COUNT(is, called) \
-	{.name = called, .kind = API_INTEGER, .meaning = "contacts of this group, skipped ones too"},
+	{.name = called, .kind = API_INTEGER, .meaning = "number of contacts in this group, including skipped ones"},
 static const struct api_rule group_counts_rules[] = {FRICP_TYPES(GROUP_COUNT)};
 const struct api_object api_group_counts = OBJECT(
-	"GroupCounts", "The groups of the document, empty ones too.", group_counts_rules);
+	"GroupCounts", "The groups of the document, including empty ones.", group_counts_rules);
 
 static const char *const reasons[] = {
 	"coincident_vertices", "zero_length_edge", "vertex_on_edge", "parallel_edges", "collapsed_triangle", "penetration",
 	"negative_coefficient", "grain_along_normal", NULL};
 static const char *const reason_meanings[] = {
-	"the two vertices are at the same place", "the ends of an edge are at the same place",
+	"the two vertices coincide", "the ends of an edge coincide",
 	"3D: the vertex is on the line of its edge", "the closest points are not unique", "the triangle has no area",
-	"the distance is not larger than the barrier's dmin", "the blended coefficient is below zero",
-	"the grain has no direction in the tangent plane", NULL};
+	"the distance is not larger than the barrier's dmin", "the blended coefficient is negative",
+	"the grain is parallel to the normal", NULL};
 static const struct api_rule skipped_rules[] = {
-	{.name = "group", .kind = API_WORD, .words = api_group_names, .required = true, .meaning = "where it was sent"},
-	COUNT("index", "of the contact in its group"),
+	{.name = "group", .kind = API_WORD, .words = api_group_names, .required = true, .meaning = "group of the contact"},
+	COUNT("index", "number of the contact within its group"),
 	{.name = "reason", .kind = API_WORD, .words = reasons, .meanings = reason_meanings, .required = true,
-	 .meaning = "why it was skipped"},
+	 .meaning = "reason for skipping it"},
 };
 const struct api_object api_skipped_contact = OBJECT(
-	"Skipped", "A contact that was skipped; its slots hold zeros.", skipped_rules);
+	"Skipped", "A skipped contact; its values are zeros.", skipped_rules);

@@ -6,46 +6,51 @@ static const char *const triangles[] = {"full", "upper", "lower", NULL};
 static const char *const triangle_meanings[] = {"all entries", "row <= col", "row >= col", NULL};
 static const char *const projections[] = {"none", "clamp", "abs", NULL};
 static const char *const projection_meanings[] = {
-	"as it is", "negative eigenvalues of each contact become 0", "they become positive", NULL};
+	"unchanged", "negative eigenvalues become 0", "negative eigenvalues change their sign", NULL};
 const char *const api_hessian_formats[5] = {"triplets", "csr", "bsr", "factors", NULL};
 static const char *const format_meanings[] = {
-	"every contact's block, duplicates add up", "merged and sorted", "the same in blocks of dim x dim", "the factors of every contact's block", NULL};
+	"every contact's block, duplicates add up", "compressed rows, merged and sorted",
+	"compressed rows of blocks of dim x dim", "the factors of every contact's block", NULL};
 
 const char *const api_jacobian_formats[3] = {"csr", "triplets", NULL};
 static const char *const jacobian_format_meanings[] = {
-	"merged and sorted", "every contact's block, duplicates add up", NULL};
+	"compressed rows, merged and sorted", "every contact's block, duplicates add up", NULL};
 
 static const struct api_rule hessian_rules[API_N_HESSIAN] = {
 	[API_HESSIAN_FORMAT] = {.name = "format", .kind = API_WORD, .words = api_hessian_formats,
-		.meanings = format_meanings, .meaning = "how the matrix is written"},
+		.meanings = format_meanings, .meaning = "format of the matrix"},
 	[API_HESSIAN_TRIANGLE] = {.name = "triangle", .kind = API_WORD, .words = triangles, .meanings = triangle_meanings,
-		.meaning = "which entries, of bsr which blocks; not with factors"},
+		.meaning = "entries to return, with bsr blocks; not with factors"},
 	[API_HESSIAN_PROJECTION] = {.name = "projection", .kind = API_WORD, .words = projections,
-		.meanings = projection_meanings, .meaning = "of every contact's block to a semidefinite one"},
+		.meanings = projection_meanings, .meaning = "projection of every contact's block to a positive semidefinite"
+			" one"},
 	[API_HESSIAN_PATTERN] = {.name = "pattern", .kind = API_BOOL, .fallback = "true",
-		.meaning = "false leaves out what depends on the stencils alone: rows and cols, indptr and indices; not with factors"},
+		.meaning = "false leaves out the pattern, which depends on the stencils only: rows and cols, or indptr and"
+			" indices;"
+			" not with factors"},
 };
 const struct api_object api_hessian = {
-	"HessianChoice", "How the Hessian is answered.", hessian_rules, API_N_HESSIAN, -1,
+	"HessianChoice", "Format of the returned Hessian.", hessian_rules, API_N_HESSIAN, -1,
 	"{'dependentSchemas': {'triangle': {'properties': {'format': {'enum': ['triplets', 'csr', 'bsr']}}}},"
 	" 'if': {'properties': {'pattern': {'const': false}}, 'required': ['pattern']},"
 	" 'then': {'properties': {'format': {'enum': ['triplets', 'csr', 'bsr']}}}}"};
 
 static const struct api_rule jacobian_rules[API_N_JACOBIAN] = {
 	[API_JACOBIAN_FORMAT] = {.name = "format", .kind = API_WORD, .words = api_jacobian_formats,
-		.meanings = jacobian_format_meanings, .meaning = "how the matrix is written"},
+		.meanings = jacobian_format_meanings, .meaning = "format of the matrix"},
 	[API_JACOBIAN_PATTERN] = {.name = "pattern", .kind = API_BOOL, .fallback = "true",
-		.meaning = "false leaves out what depends on the stencils alone: rows and cols, indptr and indices"},
+		.meaning = "false leaves out the pattern, which depends on the stencils only: rows and cols, or indptr and"
+			" indices"},
 };
 const struct api_object api_position_jacobian = OBJECT(
-	"PositionJacobianChoice", "How the Jacobian by positions is answered.", jacobian_rules);
+	"PositionJacobianChoice", "Format of the returned Jacobian with respect to positions.", jacobian_rules);
 
 /* ---- answers ---- */
 
 #define PLACES(called, means) {.name = called, .kind = API_INDICES, .shape = {API_ANY_LENGTH}, \
-	.meaning = means "; not there with pattern false"}
+	.meaning = means "; absent if pattern is false"}
 #define FORMAT(i) {.name = "format", .kind = API_WORD, .words = (const char *const[]){i, NULL}, .required = true, \
-	.meaning = "how the matrix is written"}
+	.meaning = "format of the matrix"}
 #define SHAPE INTEGER_ARRAY("shape", "[n_dof, n_dof]", API_PAIR)
 
 static const struct api_rule triplets_rules[] = {
@@ -54,37 +59,40 @@ static const struct api_rule triplets_rules[] = {
 	REAL_ARRAY("values", "entries; duplicates add up", STIFFNESS, API_ANY_LENGTH),
 };
 static const struct api_rule csr_rules[] = {
-	FORMAT("csr"), SHAPE, PLACES("indptr", "[n_dof + 1], where every row begins"),
-	PLACES("indices", "column of every entry, ascending in a row"),
+	FORMAT("csr"), SHAPE, PLACES("indptr", "[n_dof + 1], start of every row"),
+	PLACES("indices", "column of every entry, ascending within a row"),
 	REAL_ARRAY("data", "entries", STIFFNESS, API_ANY_LENGTH),
 };
 static const struct api_rule bsr_rules[] = {
-	FORMAT("bsr"), SHAPE, PLACES("indptr", "[n_vertices + 1], where every row of blocks begins"),
-	PLACES("indices", "column of every block, ascending in a row"),
+	FORMAT("bsr"), SHAPE, PLACES("indptr", "[n_vertices + 1], start of every row of blocks"),
+	PLACES("indices", "column of every block, ascending within a row"),
 	REAL_ARRAY("data", "blocks", STIFFNESS, API_ANY_LENGTH, API_DIM, API_DIM),
 };
 static const struct api_rule factor_rules[] = {
-	REAL_ARRAY("weights", "w, of the stencil's vertices", DIMENSIONLESS, API_N, API_STENCIL),
-	REAL_ARRAY("tangent_basis", "P, columns are unit tangents", DIMENSIONLESS, API_N, API_DIM, API_TANGENTS),
+	REAL_ARRAY("weights", "w, stencil weights", DIMENSIONLESS, API_N, API_STENCIL),
+	REAL_ARRAY("tangent_basis", "P, unit tangents as columns", DIMENSIONLESS, API_N, API_DIM, API_TANGENTS),
 	REAL_ARRAY("inner", "A: a00, a01, a11 in 3D, a00 in 2D", STIFFNESS, API_N, API_INNER),
 };
 static const struct api_rule body_factor_rules[] = {
-	REAL_ARRAY("jacobian", "J: the slip's derivative by the twists of the stencil's bodies; mu_aniso and radii are in it",
+	REAL_ARRAY("jacobian",
+	           "J: derivative of the slip with respect to the twists of the stencil's bodies, including mu_aniso and"
+	           " radii",
 	           NULL, API_N, API_SLIP, API_TWISTS),
 	REAL_ARRAY("inner", "A: its upper triangle, row by row", STIFFNESS, API_N, API_SLIP_INNER),
 };
 #define EITHER(is, of_vertices, of_bodies) (FRIC_##is < FRIC_N_VERTEX_TYPES ? (of_vertices) : (of_bodies))
 #define FACTORS(is, called) \
-	[FRIC_##is] = {NAME_##is "Factors", EITHER(is, "Blocks (w x P) A (w x P)^T of the contacts, in their order.", \
-	                                           "Blocks J^T A J of the contacts, in their order."), \
-	               EITHER(is, factor_rules, body_factor_rules), EITHER(is, N_OF(factor_rules), N_OF(body_factor_rules)), \
-	               FRIC_##is, NULL},
+	[FRIC_##is] = {NAME_##is "Factors", EITHER(is, "Blocks (w x P) A (w x P)^T of the contacts, in order.", \
+	                                           "Blocks J^T A J of the contacts, in order."), \
+	               EITHER(is, factor_rules, body_factor_rules), \
+	               EITHER(is, N_OF(factor_rules), N_OF(body_factor_rules)), FRIC_##is, NULL},
 static const struct api_object factor_groups[FRIC_N_TYPES] = {FRICP_TYPES(FACTORS)};
 #define FACTOR_FIELD(is, called) {.name = called, .kind = API_OBJECT, .objects = ONE(factor_groups[FRIC_##is])},
 static const struct api_rule factors_rules[] = {FORMAT("factors"), SHAPE, FRICP_TYPES(FACTOR_FIELD)};
 static const struct api_object
 	triplets = OBJECT(
-		"Triplets", "Hessian as triplets: every contact's whole block, row-major, contacts in order.", triplets_rules),
+		"Triplets", "Hessian as triplets: every contact's full block, row-major, in the order of the contacts.",
+		triplets_rules),
 	csr = OBJECT("Csr", "Hessian in compressed rows.", csr_rules),
 	bsr = OBJECT("Bsr", "Hessian in compressed rows of blocks.", bsr_rules),
 	factors = OBJECT("Factors", "Hessian as the factors of every contact's block.", factors_rules);
@@ -96,13 +104,14 @@ static const struct api_rule jacobian_triplets_rules[] = {
 	REAL_ARRAY("values", "entries; duplicates add up", "force / length", API_ANY_LENGTH),
 };
 static const struct api_rule jacobian_csr_rules[] = {
-	FORMAT("csr"), JACOBIAN_SHAPE, PLACES("indptr", "[n_dof + 1], where every row begins"),
-	PLACES("indices", "column of every entry, ascending in a row"),
+	FORMAT("csr"), JACOBIAN_SHAPE, PLACES("indptr", "[n_dof + 1], start of every row"),
+	PLACES("indices", "column of every entry, ascending within a row"),
 	REAL_ARRAY("data", "entries", "force / length", API_ANY_LENGTH),
 };
 static const struct api_object
 	jacobian_triplets = OBJECT(
-		"JacobianTriplets", "Jacobian as triplets: every contact's whole block, row-major, contacts in order.",
+		"JacobianTriplets", "Jacobian as triplets: every contact's full block, row-major, in the order of the"
+		" contacts.",
 		jacobian_triplets_rules),
 	jacobian_csr = OBJECT("JacobianCsr", "Jacobian in compressed rows.", jacobian_csr_rules);
 
@@ -111,17 +120,18 @@ const struct api_object *const api_jacobian_answers[] = {&jacobian_csr, &jacobia
 
 const char *const api_pattern_formats[4] = {"csr", "bsr", "triplets", NULL};
 static const char *const pattern_format_meanings[] = {
-	"merged and sorted", "the same in blocks of dim x dim", "every contact's block, in order", NULL};
+	"compressed rows, merged and sorted", "compressed rows of blocks of dim x dim", "every contact's block, in order",
+	NULL};
 static const struct api_rule pattern_query_rules[API_N_PATTERN] = {
 	[API_PATTERN_FORMAT] = {.name = "format", .kind = API_WORD, .words = api_pattern_formats,
-		.meanings = pattern_format_meanings, .meaning = "how the matrix is written"},
+		.meanings = pattern_format_meanings, .meaning = "format of the matrix"},
 	[API_PATTERN_TRIANGLE] = {.name = "triangle", .kind = API_WORD, .words = triangles, .meanings = triangle_meanings,
-		.meaning = "which entries; of bsr, which blocks"},
+		.meaning = "entries to return, with bsr blocks"},
 };
-const struct api_object api_pattern_query = OBJECT("PatternQuery", "Which pattern.", pattern_query_rules);
+const struct api_object api_pattern_query = OBJECT("PatternQuery", "Selects the pattern.", pattern_query_rules);
 
 /* Relies on numbers being the last member of each format. */
-#define PATTERN(called, rules) {called "Pattern", "The members of that Hessian without its numbers.", rules, \
+#define PATTERN(called, rules) {called "Pattern", "The pattern of a Hessian in this format, without values.", rules, \
 	N_OF(rules) - 1, -1, NULL}
 static const struct api_object csr_pattern = PATTERN("Csr", csr_rules), bsr_pattern = PATTERN("Bsr", bsr_rules),
 							   triplets_pattern = PATTERN("Triplets", triplets_rules);

@@ -74,8 +74,8 @@ static void add_examples(struct api_schemas *s, json_t *content, const struct ap
 }
 
 static const char frame_description[] =
-	"Binary: 8 bytes length of the document (unsigned, little-endian); the document, padded with spaces to a multiple of"
-	" 64 bytes in all; the arrays' bytes.";
+	"Binary: the length of the document in 8 bytes (unsigned, little-endian), the document, padded with spaces to a"
+	" multiple of 64 bytes in total, and the bytes of the arrays.";
 
 /* A frame is binary, so its schema describes the document inside. */
 static void add_frame(struct api_schemas *s, json_t *content, const struct api_object *const *objects)
@@ -428,7 +428,7 @@ static void add_head(struct api_schemas *s, const struct described *d, json_t *p
 	set(s, operation, "parameters", parameters);
 	set(s, operation, "responses",
 	    quoted("{'200': {'description': 'The headers of the answer to GET.'},"
-	           " 'default': {'description': 'The headers of the problem that GET would get.'}}"));
+	           " 'default': {'description': 'The headers of the problem that GET would return.'}}"));
 }
 
 static void add_path(struct api_schemas *s, const struct api_route *route, json_t *paths)
@@ -450,8 +450,10 @@ static void add_path(struct api_schemas *s, const struct api_route *route, json_
 static const char description[] =
 	"Evaluates the friction terms of Incremental Potential Contact: smooth Coulomb friction with static and kinetic"
 	" coefficients.\n\n"
-	"Units are any consistent ones, nothing is converted. The friction force is the negative gradient. Large arrays may"
-	" travel as binary frames in place of JSON. Errors are RFC 9457 problems with JSON Pointers to the culprits. Unknown"
+	"Units may be any consistent ones; nothing is converted. The friction force is the negative gradient. Large arrays"
+	" may"
+	" be sent in binary frames instead of JSON. Errors are RFC 9457 problems with JSON Pointers to the culprits."
+	" Unknown"
 	" fields are errors.\n\n"
 	"Limits of this server: JSON bodies %zu bytes, frames %zu bytes, answers %zu bytes%s.";
 
@@ -483,8 +485,8 @@ static void add_info(struct api_schemas *s, json_t *root)
 	set(s, root, "security", quoted("[{'token': []}, {}]"));
 	set(s, root, "tags",
 	    quoted("[{'name': 'evaluation', 'description': 'Batches of contacts'},"
-	           " {'name': 'derivatives', 'description': 'Of batches of contacts, by any of their numbers'},"
-	           " {'name': 'sets', 'description': 'Contacts that the service keeps, prepared, under a name'},"
+	           " {'name': 'derivatives', 'description': 'Derivatives with respect to any numbers of a batch'},"
+	           " {'name': 'sets', 'description': 'Prepared contacts that the service keeps under a name'},"
 	           " {'name': 'um-bridge', 'description': 'The models of the protocol UM-Bridge 1.0'},"
 	           " {'name': 'functions', 'description': 'The friction law, one function at a time'},"
 	           " {'name': 'service', 'description': 'The server itself'}]"));
@@ -512,7 +514,7 @@ static void add_dimensions(struct api_schemas *s, const char *request, bool in_f
 		char name[32];
 		snprintf(name, sizeof(name), "In%dD%s", dim, in_frame ? "Frame" : "");
 		json_t *schema = api_schema_of_dimension(s, &api_request, dim);
-		set(s, schema, "description", api_schema_text("What dim %d adds to %s.", dim, request));
+		set(s, schema, "description", api_schema_text("Constraints of dim %d on %s.", dim, request));
 		set(s, s->components, name, schema);
 		append(s, all,
 		       json_pack("{s:{s:{s:{s:i}}, s:[s]}, s:o}", "if", "properties", "dim", "const", dim, "required", "dim",
@@ -522,38 +524,41 @@ static void add_dimensions(struct api_schemas *s, const char *request, bool in_f
 }
 
 static const char headers[] =
-	"{'X-Request-Id': {'description': 'Of the request, if it sent one of 1 to 128 characters out of A-Za-z0-9._-:/+=@,"
-	" else a new one; also in the log.', 'required': true, 'schema': {'type': 'string',"
+	"{'X-Request-Id': {'description': 'The id that the request sent, if it has 1 to 128 characters out of"
+	" A-Za-z0-9._-:/+=@, or a new one; also in the log.', 'required': true, 'schema': {'type': 'string',"
 	" 'pattern': '^[A-Za-z0-9._:/+=@-]{1,128}$'}},"
-	" 'traceresponse': {'description': 'Where the request had a valid traceparent: its trace and the span of this service.',"
+	" 'traceresponse': {'description': 'If the request had a valid traceparent: its trace and the span of this"
+	" service.',"
 	" 'schema': {'type': 'string', 'pattern': '^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$'}},"
 	" 'Server-Timing': {'description': 'Milliseconds spent in decode, prepare, evaluate, encode.',"
 	" 'schema': {'type': 'string', 'pattern': '^[a-z]+;dur=[0-9]+[.][0-9]{3}(, [a-z]+;dur=[0-9]+[.][0-9]{3})*$'}},"
-	" 'Retry-After': {'description': 'Seconds.', 'required': true, 'schema': {'type': 'integer', 'minimum': 0}},"
+	" 'Retry-After': {'description': 'Seconds to wait before repeating the request.', 'required': true, 'schema':"
+	" {'type': 'integer', 'minimum': 0}},"
 	" 'Allow': {'description': 'The methods of this path.', 'required': true, 'schema': {'type': 'string'}},"
-	" 'Collision-Set-Version': {'description': 'Of the set that the answer is about, errors included.',"
+	" 'Collision-Set-Version': {'description': 'Version of the set that the request is about; also with errors.',"
 	" 'schema': {'type': 'string', 'pattern': '^[0-9a-f]{32}$'}},"
-	" 'Location': {'description': 'The path of what was created.', 'required': true, 'schema': {'type': 'string',"
+	" 'Location': {'description': 'The path of the created set.', 'required': true, 'schema': {'type': 'string',"
 	" 'pattern': '^/v1/sets/'}},"
 	" 'ETag': {'description': 'For If-None-Match.', 'required': true, 'schema': {'type': 'string',"
 	" 'pattern': '^\"[!#-~]+\"$'}},"
 	" 'Vary': {'description': 'The answer depends on Accept.', 'required': true, 'schema': {'type': 'string',"
 	" 'pattern': 'Accept'}},"
-	" 'Accept-Patch': {'description': 'Of a PATCH: what it may be.', 'schema': {'type': 'string'}},"
-	" 'WWW-Authenticate': {'description': 'Bearer, with error=invalid_token where there was a token.', 'required': true,"
-	" 'schema': {'type': 'string'}}}";
+	" 'Accept-Patch': {'description': 'The media types that PATCH accepts.', 'schema': {'type': 'string'}},"
+	" 'WWW-Authenticate': {'description': 'Bearer, with error=invalid_token if the request had a token.',"
+	" 'required': true, 'schema': {'type': 'string'}}}";
 static const char parameters[] =
 	"{'RequestId': {'name': 'X-Request-Id', 'in': 'header',"
-	" 'description': 'For the answer and the log; one that is not sane is replaced.', 'schema': {'type': 'string'}},"
+	" 'description': 'Id for the answer and the log; an invalid one is replaced.', 'schema': {'type': 'string'}},"
 	" 'IfCollisionSetVersion': {'name': 'If-Collision-Set-Version', 'in': 'header',"
-	" 'description': '412 unless this is the version of the set.', 'schema': {'type': 'string'}},"
+	" 'description': 'Expected version of the set: 412 if it is another one.', 'schema': {'type': 'string'}},"
 	" 'IfNoneMatch': {'name': 'If-None-Match', 'in': 'header',"
-	" 'description': 'Of a PUT, *: 412 if the name is taken. Of a GET, the ETag of what the client has: 304 if it is still"
-	" that.', 'schema': {'type': 'string'}},"
+	" 'description': 'With PUT, *: 412 if the name is taken. With GET, the ETag of the copy that the client has: 304"
+	" if it"
+	" is current.', 'schema': {'type': 'string'}},"
 	" 'Traceparent': {'name': 'traceparent', 'in': 'header', 'description': 'W3C Trace Context.',"
 	" 'schema': {'type': 'string'}}}";
 static const char security[] =
-	"{'token': {'type': 'http', 'scheme': 'bearer', 'description': 'Needed where the server has tokens.'}}";
+	"{'token': {'type': 'http', 'scheme': 'bearer', 'description': 'Required if the server has tokens.'}}";
 
 static void add_routes(struct api_schemas *s, const struct api_table *table, json_t *root)
 {

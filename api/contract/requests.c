@@ -4,35 +4,37 @@
 /* clang-format off */
 static const char *const reactions[] = {"error", "skip", NULL};
 static const char *const reaction_meanings[] = {
-	"the first such contact is a 422", "such contacts are left out and listed", NULL};
+	"the first such contact causes a 422", "such contacts are skipped and listed", NULL};
 
 static const struct api_rule line_values_rules[] = {
-	REAL_ARRAY("potential", "at every step, the sum over the contacts", "force * velocity", API_N_STEPS),
-	REAL_ARRAY("slope", "its derivative by t: the gradient there times the direction", "force * unit of the direction",
-	           API_N_STEPS),
+	REAL_ARRAY("potential", "sum over the contacts at every step", "force * velocity", API_N_STEPS),
+	REAL_ARRAY("slope", "its derivative with respect to t: the gradient at that step times the direction",
+	           "force * unit of the direction", API_N_STEPS),
 };
 static const struct api_object line_values = OBJECT(
-	"LineValues", "Along a line, in the order of its steps.", line_values_rules);
+	"LineValues", "Values along a line, in the order of its steps.", line_values_rules);
 
 /* Values of `outputs`: X(place, name, rule). ALSO(name, rule) is a member that accompanies the one before. */
 #define OUTPUTS(X, ALSO) \
 	X(POTENTIAL, "potential", .kind = API_NUMBER, .unit = "force * velocity", .meaning = "sum over the contacts") \
 	X(GRADIENT, "gradient", .kind = API_REALS, .shape = {API_N_DOF}, .unit = FORCE, \
-	  .meaning = "of the potential with respect to velocities; the friction force is its negative." \
+	  .meaning = "gradient of the potential with respect to velocities, the negative friction force." \
 	             " Vertex i, axis a: i*dim + a") \
 	ALSO("body_gradient", .kind = API_REALS, .shape = {API_N_BODIES, API_TWIST}, .unit = FORCE, \
-	     .meaning = "the same with respect to body_velocities: force, then torque about the body's point; there with gradient" \
-	                " if bodies were sent") \
+	     .meaning = "gradient with respect to body_velocities: force, then torque about the body's point; accompanies" \
+	                " gradient if bodies were sent") \
 	X(HESSIAN, "hessian", .kind = API_ONE_OF, .objects = api_hessian_answers, .unit = STIFFNESS, \
-	  .meaning = "in the format that was asked for") \
-	X(COLLISIONS, "collisions", .kind = API_OBJECT, .objects = ONE(api_collision_values), .meaning = "values per contact") \
+	  .meaning = "in the requested format") \
+	X(COLLISIONS, "collisions", .kind = API_OBJECT, .objects = ONE(api_collision_values), \
+	  .meaning = "values per contact") \
 	X(LINE, "line", .kind = API_OBJECT, .objects = ONE(line_values), \
 	  .meaning = "potential and slope at velocities + t * direction") \
 	X(HESSIAN_PRODUCTS, "hessian_products", .kind = API_REALS, .shape = {API_N_VECTORS, API_N_DOFS}, \
-	  .unit = STIFFNESS " * unit of the vectors", .meaning = "the Hessian, with its projection, times every vector") \
-	X(POSITION_JACOBIAN, "position_jacobian", .kind = API_ONE_OF, .objects = api_jacobian_answers, .unit = "force / length", \
-	  .meaning = "derivative of gradient and body_gradient by positions, in the format that was asked for; not symmetric, rows of" \
-	             " bodies are empty")
+	  .unit = STIFFNESS " * unit of the vectors", .meaning = "the projected Hessian times every vector") \
+	X(POSITION_JACOBIAN, "position_jacobian", .kind = API_ONE_OF, .objects = api_jacobian_answers, \
+	  .unit = "force / length", \
+	  .meaning = "derivative of gradient and body_gradient with respect to positions, in the requested format; not" \
+	             " symmetric, rows of bodies are empty")
 #define RULE_OF_OUTPUT(place, called, ...) {.name = called, __VA_ARGS__},
 #define RULE_BESIDE(called, ...) {.name = called, __VA_ARGS__},
 #define NAME_OF_OUTPUT(place, called, ...) [API_##place] = called,
@@ -41,26 +43,27 @@ static const char *const outputs[API_N_EVALUATE_OUTPUTS + 1] = {OUTPUTS(NAME_OF_
 
 static const struct api_rule line_rules[API_N_LINE] = {
 	[API_LINE_DIRECTION] = {.name = "direction", .kind = API_REALS, .shape = {API_N_VERTICES, API_DIM},
-		.meaning = "of the line, in any unit; needed unless there are bodies alone"},
+		.meaning = "direction of the line, in any unit; required unless there are only bodies"},
 	[API_LINE_BODY_DIRECTION] = {.name = "body_direction", .kind = API_REALS, .shape = {API_N_BODIES, API_TWIST},
-		.meaning = "the same of the bodies; needed if there are any"},
+		.meaning = "direction of the bodies; required if there are any"},
 	[API_LINE_STEPS] = {.name = "steps", .kind = API_REALS, .shape = {API_N_STEPS}, .required = true,
 		.unit = "velocity / unit of the direction",
-		.meaning = "every t, of any sign and in any order; at most 1024"},
+		.meaning = "values of t, of any sign and in any order; at most 1024"},
 };
 const struct api_object api_line = {
-	"LineChoice", "Which points of a line are evaluated: velocities + t * direction.", line_rules, API_N_LINE, -1,
+	"LineChoice", "The points of a line to evaluate: velocities + t * direction.", line_rules, API_N_LINE, -1,
 	"{'if': {'not': {'required': ['direction']}}, 'then': {'required': ['body_direction']}}"};
 
 static const struct api_rule cotangents_rules[API_N_COTANGENTS] = {
-	[API_COTANGENT_POTENTIAL] = {.name = "potential", .kind = API_NUMBER, .fallback = "0", .meaning = "of the potential"},
+	[API_COTANGENT_POTENTIAL] = {.name = "potential", .kind = API_NUMBER, .fallback = "0",
+		.meaning = "cotangent of the potential"},
 	[API_COTANGENT_GRADIENT] = {.name = "gradient", .kind = API_REALS, .shape = {API_N_VERTICES, API_DIM},
-		.meaning = "of the gradient; without it, 0"},
+		.meaning = "cotangent of the gradient; by default 0"},
 	[API_COTANGENT_BODY_GRADIENT] = {.name = "body_gradient", .kind = API_REALS, .shape = {API_N_BODIES, API_TWIST},
-		.meaning = "of the body_gradient; without it, 0"},
+		.meaning = "cotangent of the body_gradient; by default 0"},
 };
 const struct api_object api_cotangents = OBJECT(
-	"Cotangents", "What the answers are multiplied with: the sum of these products is differentiated.",
+	"Cotangents", "Factors of the results: the sum of the products is differentiated.",
 	cotangents_rules);
 
 /* The parts that have each field; a question may bring its own lagged_velocities. */
@@ -73,93 +76,104 @@ static const struct api_rule request_rules[API_N_REQUEST] = {
 	[API_REQUEST_DIM] = {.name = "dim", .kind = API_INTEGER, .least = 2, .most = 3, .required = true, .types = LAGGED,
 		.meaning = "dimension"},
 	[API_REQUEST_N_VERTICES] = {.name = "n_vertices", .kind = API_INTEGER, .types = BIT(API_SET_DOCUMENT),
-		.meaning = "number of vertices; without it, rows of positions, else of the first field with a row for each"
-			" vertex, else 0. It has to agree with them"},
-	[API_REQUEST_VELOCITIES] = {BY(VELOCITIES), .name = "velocities", .kind = API_REALS, .shape = {API_N_VERTICES, API_DIM},
-		.types = ASKED, .unit = VELOCITY, .meaning = "where to evaluate; also tells how many vertices there are; needed"
-			" unless there are bodies alone"},
-	[API_REQUEST_POSITIONS] = {BY(POSITIONS), .name = "positions", .kind = API_REALS, .types = LAGGED, .shape = {API_N_VERTICES, API_DIM},
-		.unit = LENGTH, .meaning = "lagged; needed where geometry is derived"},
+		.meaning = "number of vertices; by default the rows of positions, or else of the first field with a row per"
+			" vertex, or else 0. Must agree with them"},
+	[API_REQUEST_VELOCITIES] = {BY(VELOCITIES), .name = "velocities", .kind = API_REALS,
+		.shape = {API_N_VERTICES, API_DIM}, .types = ASKED, .unit = VELOCITY,
+		.meaning = "velocities at which to evaluate; their number of rows is the number of vertices; required unless"
+			" there"
+			" are only bodies"},
+	[API_REQUEST_POSITIONS] = {BY(POSITIONS), .name = "positions", .kind = API_REALS, .types = LAGGED,
+		.shape = {API_N_VERTICES, API_DIM}, .unit = LENGTH,
+		.meaning = "lagged positions; required where geometry is derived"},
 	[API_REQUEST_LAGGED_VELOCITIES] = {BY(LAGGED_VELOCITIES), .name = "lagged_velocities", .kind = API_REALS,
 		.shape = {API_N_VERTICES, API_DIM}, .unit = VELOCITY,
-		.meaning = "direction of slip for mu_s_aniso and mu_k_aniso; without them, velocities"},
+		.meaning = "determine the direction of slip for mu_s_aniso and mu_k_aniso; by default velocities"},
 	[API_REQUEST_BODY_POSITIONS] = {BY(BODY_POSITIONS), .name = "body_positions", .kind = API_REALS, .types = LAGGED,
 		.shape = {API_N_BODIES, API_DIM}, .unit = LENGTH,
-		.meaning = "of rigid bodies: the points that their twists refer to; also tells how many there are"},
+		.meaning = "points that the twists of rigid bodies refer to; their number of rows is the number of bodies"},
 	[API_REQUEST_BODY_VELOCITIES] = {BY(VELOCITIES), .name = "body_velocities", .kind = API_REALS, .types = ASKED,
 		.shape = {API_N_BODIES, API_TWIST}, .unit = VELOCITY,
 		.meaning = "twists: velocity of the point, then angular velocity (velocity / length; in 2D one number)"},
 	[API_REQUEST_LAGGED_BODY_VELOCITIES] = {BY(LAGGED_VELOCITIES), .name = "lagged_body_velocities", .kind = API_REALS,
 		.shape = {API_N_BODIES, API_TWIST}, .unit = VELOCITY,
-		.meaning = "as lagged_velocities; without them, body_velocities"},
+		.meaning = "as lagged_velocities, for bodies; by default body_velocities"},
 	[API_REQUEST_FRICTION] = {.name = "friction", .kind = API_OBJECT, .types = LAGGED, .objects = ONE(api_friction),
 		.meaning = "coefficients and eps_v of groups without their own"},
 	[API_REQUEST_BARRIER] = {.name = "barrier", .kind = API_OBJECT, .types = LAGGED, .objects = ONE(api_barrier),
 		.meaning = "normal force of groups without their own"},
-	[API_REQUEST_COLLISIONS] = {.name = "collisions", .kind = API_OBJECT, .types = LAGGED, .objects = ONE(api_collisions),
-		.required = true, .meaning = "the contacts"},
+	[API_REQUEST_COLLISIONS] = {.name = "collisions", .kind = API_OBJECT, .types = LAGGED,
+		.objects = ONE(api_collisions), .required = true, .meaning = "the contacts"},
 	[API_REQUEST_OUTPUTS] = {.name = "outputs", .kind = API_WORDS, .types = EVALUATED, .words = outputs,
-		.fallback = "['potential', 'gradient', 'hessian']", .meaning = "what the answer contains"},
+		.fallback = "['potential', 'gradient', 'hessian']", .meaning = "results to return"},
 	[API_REQUEST_HESSIAN] = {.name = "hessian", .kind = API_OBJECT, .types = EVALUATED, .objects = ONE(api_hessian),
-		.meaning = "how the Hessian is answered"},
+		.meaning = "format of the returned Hessian"},
 	[API_REQUEST_COLLISION_OUTPUTS] = {.name = "collision_outputs", .kind = API_WORDS, .types = EVALUATED,
 		.words = api_collision_output_names, .meanings = api_collision_output_meanings,
 		.fallback = "['potential', 'tangential_velocity']",
-		.meaning = "values per contact that the output collisions contains; refused without it"},
+		.meaning = "values per contact in the output collisions; refused without that output"},
 	[API_REQUEST_ON_DEGENERATE] = {.name = "on_degenerate", .kind = API_WORD, .types = LAGGED, .words = reactions,
-		.meanings = reaction_meanings, .meaning = "degenerate geometry, penetration, a negative coefficient"},
+		.meanings = reaction_meanings,
+		.meaning = "treatment of degenerate geometry, penetration and negative coefficients"},
 	[API_REQUEST_LINE] = {.name = "line", .kind = API_OBJECT, .types = EVALUATED, .objects = ONE(api_line),
-		.meaning = "the line that the output line is about; needed for it"},
-	[API_REQUEST_VECTORS] = {.name = "vectors", .kind = API_REALS, .types = EVALUATED, .shape = {API_N_VECTORS, API_N_DOFS},
-		.meaning = "what hessian_products multiplies; needed for it; at most 256"},
+		.meaning = "the line for the output line, which requires it"},
+	[API_REQUEST_VECTORS] = {.name = "vectors", .kind = API_REALS, .types = EVALUATED,
+		.shape = {API_N_VECTORS, API_N_DOFS},
+		.meaning = "vectors for the output hessian_products, which requires them; at most 256"},
 	[API_REQUEST_POSITION_JACOBIAN] = {.name = "position_jacobian", .kind = API_OBJECT, .types = EVALUATED,
-		.objects = ONE(api_position_jacobian), .meaning = "how the output position_jacobian is answered"},
+		.objects = ONE(api_position_jacobian), .meaning = "format of the output position_jacobian"},
 	[API_REQUEST_TANGENTS] = {.name = "tangents", .kind = API_BY_POINTER, .types = FOR_JVP, .required = true,
-		.meaning = "the direction: for fields that JSON Pointers (RFC 6901) lead to, values of the field's shape; of all other"
-			" fields 0"},
+		.meaning = "the direction: JSON Pointers (RFC 6901) to fields as keys, with values of the field's shape; zero"
+			" for all"
+			" other fields"},
 	[API_REQUEST_COTANGENTS] = {.name = "cotangents", .kind = API_OBJECT, .types = FOR_VJP, .required = true,
-		.objects = ONE(api_cotangents), .meaning = "what the answers are multiplied with"},
+		.objects = ONE(api_cotangents), .meaning = "factors of the results"},
 	[API_REQUEST_WRT] = {.name = "wrt", .kind = API_POINTERS, .types = FOR_VJP, .required = true,
-		.meaning = "JSON Pointers (RFC 6901) to the fields to differentiate by, none twice"},
+		.meaning = "JSON Pointers (RFC 6901) to the fields to differentiate with respect to, each at most once"},
 };
 #define NEEDS_VELOCITIES \
-	"{'if': {'not': {'required': ['velocities']}}, 'then': {'required': ['body_positions']}, 'dependentRequired': {'body_positions':" \
-	" ['body_velocities'], 'body_velocities': ['body_positions'], 'lagged_body_velocities': ['body_positions']}}"
+	"{'if': {'not': {'required': ['velocities']}}, 'then': {'required': ['body_positions']}," \
+	" 'dependentRequired': {'body_positions': ['body_velocities'], 'body_velocities': ['body_positions']," \
+	" 'lagged_body_velocities': ['body_positions']}}"
 #define NEEDS_VELOCITIES_OF_SET \
 	"{'if': {'not': {'required': ['velocities']}}, 'then': {'required': ['body_velocities']}}"
 const struct api_object api_request = {
 	"EvaluateRequest",
-	"A batch of contacts. Any consistent units. Arrays are nested or flat (row-major); a value per contact may be one"
-	" for all. Indices start at 0 and are written without point or exponent (3.0 is refused, though JSON Schema counts"
-	" it as an integer). All arrays over vertices have as many rows as velocities, those of a group as many as its"
-	" vertices.",
+	"A batch of contacts, in any consistent units. Arrays are nested or flat (row-major); where a field has a value per"
+	" contact, one may be sent for all. Indices start at 0 and are written without point or exponent (3.0 is refused,"
+	" although JSON Schema considers it an integer). All arrays over vertices have as many rows as velocities, and"
+	" those"
+	" of a group as many as its vertices.",
 	request_rules, API_N_REQUEST, API_WHOLE,
 	NEEDS_VELOCITIES};
 const struct api_object api_set_document = {
 	"CollisionSet",
-	"The lagged part of a batch, to be kept under a name: what EvaluateRequest has, but for the question. All arrays over"
-	" vertices have n_vertices rows.",
+	"The lagged part of a batch, to be stored under a name: EvaluateRequest without velocities, outputs and their"
+	" options."
+	" All arrays over vertices have n_vertices rows.",
 	request_rules, API_N_REQUEST, API_SET_DOCUMENT,
 	"{'dependentRequired': {'lagged_body_velocities': ['body_positions']}}"};
 const struct api_object api_set_question = {
 	"CollisionSetQuestion",
-	"What is asked of a collision set: what EvaluateRequest has beyond the set's document. What is sent replaces what the"
-	" set has.",
+	"The rest of an EvaluateRequest, for a collision set: velocities, outputs and their options. Fields that the set"
+	" has,"
+	" too, replace its own.",
 	request_rules, API_N_REQUEST, API_SET_QUESTION,
 	NEEDS_VELOCITIES_OF_SET};
 #define DIFFERENTIATED(is, called, means, needs) {called, means, request_rules, API_N_REQUEST, is, needs}
 const struct api_object
 	api_jvp_request = DIFFERENTIATED(API_JVP, "JvpRequest",
-		"A batch of contacts and a direction in which its numbers change: as EvaluateRequest, without outputs and their options.",
-		NEEDS_VELOCITIES),
+		"A batch of contacts and a direction in which its numbers change: an EvaluateRequest without outputs and their"
+		" options, plus tangents.", NEEDS_VELOCITIES),
 	api_vjp_request = DIFFERENTIATED(API_VJP, "VjpRequest",
-		"A batch of contacts, cotangents of its potential and gradient, and the fields to differentiate by: as EvaluateRequest,"
-		" without outputs and their options.", NEEDS_VELOCITIES),
+		"A batch of contacts, cotangents of its potential and gradient, and the fields to differentiate with respect"
+		" to: an"
+		" EvaluateRequest without outputs and their options, plus cotangents and wrt.", NEEDS_VELOCITIES),
 	api_set_jvp_question = DIFFERENTIATED(API_SET_JVP, "CollisionSetJvp",
-		"A direction in which numbers of a collision set, or of this question, change.", NEEDS_VELOCITIES_OF_SET),
+		"A direction in which numbers of a collision set, or of this request, change.", NEEDS_VELOCITIES_OF_SET),
 	api_set_vjp_question = DIFFERENTIATED(API_SET_VJP, "CollisionSetVjp",
-		"Cotangents of a collision set's potential and gradient, and the fields of the set, or of this question, to differentiate"
-		" by.", NEEDS_VELOCITIES_OF_SET);
+		"Cotangents of a collision set's potential and gradient, and the fields of the set, or of this request, to"
+		" differentiate with respect to.", NEEDS_VELOCITIES_OF_SET);
 
 /* ---- answers ---- */
 
@@ -168,7 +182,7 @@ static const struct api_rule answer_rules[] = {
 	OUTPUTS(RULE_OF_OUTPUT, RULE_BESIDE)
 	SKIPPED,
 };
-const struct api_object api_answer = OBJECT("EvaluateAnswer", "What outputs asks for.", answer_rules);
+const struct api_object api_answer = OBJECT("EvaluateAnswer", "The results selected by outputs.", answer_rules);
 
 #define POTENTIAL(means, in) {.name = "potential", .kind = API_NUMBER, .unit = in, .required = true, .meaning = means}
 #define GRADIENT(means, in) \
@@ -177,28 +191,30 @@ const struct api_object api_answer = OBJECT("EvaluateAnswer", "What outputs asks
 	{.name = "body_gradient", .kind = API_REALS, .shape = {API_N_BODIES, API_TWIST}, .unit = in, .meaning = means}
 #define SUMS \
 	POTENTIAL("sum over the contacts", "force * velocity"), \
-	GRADIENT("of the potential with respect to velocities; the friction force is its negative", FORCE), \
-	BODY_GRADIENT("the same with respect to body_velocities; there if bodies were sent", FORCE)
+	GRADIENT("gradient of the potential with respect to velocities, the negative friction force", FORCE), \
+	BODY_GRADIENT("gradient with respect to body_velocities, if bodies were sent", FORCE)
 static const struct api_rule tangents_rules[] = {
-	POTENTIAL("of the potential", NULL), GRADIENT("of the gradient", NULL),
-	BODY_GRADIENT("of the body_gradient; there if bodies were sent", NULL),
+	POTENTIAL("derivative of the potential", NULL), GRADIENT("derivative of the gradient", NULL),
+	BODY_GRADIENT("derivative of the body_gradient, if bodies were sent", NULL),
 };
 static const struct api_object tangents = OBJECT(
-	"TangentsOfAnswers", "Derivatives of potential and gradient along the direction of the tangents that were sent.",
+	"TangentsOfAnswers", "Derivatives of potential and gradient along the direction given by the request's tangents.",
 	tangents_rules);
 static const struct api_rule jvp_rules[] = {
 	COUNTS, SUMS,
-	{.name = "tangents", .kind = API_OBJECT, .objects = ONE(tangents), .required = true, .meaning = "directional derivatives"},
+	{.name = "tangents", .kind = API_OBJECT, .objects = ONE(tangents), .required = true,
+	 .meaning = "directional derivatives"},
 	SKIPPED,
 };
 static const struct api_rule vjp_rules[] = {
 	COUNTS, SUMS,
 	{.name = "cotangents", .kind = API_BY_POINTER, .required = true,
-	 .meaning = "for every pointer of wrt the derivative of the sum of cotangents times answers by each number of that field, in the shape in"
-	            " which it was sent"},
+	 .meaning = "for every pointer of wrt, the derivative of the sum of cotangents times results with respect to each"
+	 	" number"
+	            " of that field, in the shape in which it was sent"},
 	SKIPPED,
 };
 const struct api_object
 	api_jvp_answer = OBJECT("JvpAnswer", "Potential, gradient and their directional derivatives.", jvp_rules),
 	api_vjp_answer = OBJECT(
-		"VjpAnswer", "Potential, gradient, and derivatives of their product with cotangents.", vjp_rules);
+		"VjpAnswer", "Potential, gradient, and the derivatives of their product with the cotangents.", vjp_rules);

@@ -35,11 +35,11 @@
 #define COUNT(called, means) {.name = called, .kind = API_INTEGER, .required = true, .meaning = means}
 #define N_BODIES(means) {.name = "n_bodies", .kind = API_INTEGER, .meaning = means}
 #define SKIPPED_AS(text) {.name = "skipped", .kind = API_LIST, .objects = ONE(api_skipped_contact), .meaning = (text)}
-#define SKIPPED SKIPPED_AS("contacts that were skipped; there, perhaps empty, if skipping was asked for")
+#define SKIPPED SKIPPED_AS("skipped contacts; present, possibly empty, with on_degenerate skip")
 
 #define COUNTS \
-	COUNT("n_vertices", "rows of velocities"), N_BODIES("rows of body_positions; there if those were sent"), \
-	COUNT("n_collisions", "contacts of all groups, skipped ones too")
+	COUNT("n_vertices", "number of vertices"), N_BODIES("number of bodies, if body_positions were sent"), \
+	COUNT("n_collisions", "number of contacts in all groups, including skipped ones")
 
 /* Names of contact types in schemas. A type without a name here does not compile. */
 #define NAME_VERTEX_VERTEX "VertexVertex"

@@ -323,7 +323,7 @@ static json_t *make_pointer(struct api_schemas *schemas)
 	json_t *schema = of_type(schemas, "string");
 	print_pointers(&api_request, names, 0, sizeof(names));
 	api_schema_set(schemas, schema, "description",
-	               json_string("JSON Pointer (RFC 6901) to a field that answers can be differentiated by."));
+	               json_string("JSON Pointer (RFC 6901) to a field that derivatives exist for."));
 	api_schema_set(schemas, schema, "pattern", api_schema_text("^/(?:%s)$", names));
 	return schema;
 }
@@ -345,8 +345,7 @@ static json_t *make_values(struct api_schemas *schemas)
 	if (schemas->in_frame)
 		api_schema_append(schemas, all, ref("FrameArray"));
 	else
-		api_schema_set(schemas, schema, "description",
-		               json_string("A number, or an array in the shape of the field that it belongs to."));
+		api_schema_set(schemas, schema, "description", json_string("A number, or an array in the shape of its field."));
 	return schema;
 }
 

@@ -4,32 +4,33 @@
 /* clang-format off */
 const struct api_object api_set_patch = {
 	"CollisionSetPatch",
-	"A merge patch (RFC 7396) of a CollisionSet: objects are merged member by member, null takes a member away, anything"
-	" else replaces what was there as a whole.",
+	"A merge patch (RFC 7396) of a CollisionSet: objects are merged member by member, null removes a member, and any"
+	" other"
+	" value replaces the old one as a whole.",
 	NULL, 0, -1, "{'additionalProperties': true}"};
 
 enum { DESCRIBED, LISTED };
 static const struct api_rule set_rules[] = {
-	TEXT("name", "as in the path"),
-	TEXT("version", "32 hexadecimal digits that follow from what was sent; as in Collision-Set-Version"),
-	COUNT("n_vertices", "rows of everything that has one for each vertex"),
-	N_BODIES("rows of body_positions; there if those were sent"),
-	COUNT("n_collisions", "contacts of all groups, skipped ones too"),
+	TEXT("name", "name in the path"),
+	TEXT("version", "32 hexadecimal digits derived from what was sent, as in Collision-Set-Version"),
+	COUNT("n_vertices", "number of vertices: rows of every field with a row per vertex"),
+	N_BODIES("number of bodies, if body_positions were sent"),
+	COUNT("n_collisions", "number of contacts in all groups, including skipped ones"),
 	{.name = "groups", .kind = API_OBJECT, .objects = ONE(api_group_counts), .required = true,
-	 .meaning = "contacts by group"},
-	COUNT("idle_seconds", "the limit that it falls under: unused for longer, it is forgotten"),
-	SKIPPED_AS("the first 16 contacts that are skipped; there, perhaps empty, if skipping was asked for"),
-	{.name = "n_skipped", .kind = API_INTEGER, .meaning = "how many there are; beside skipped"},
-	{.name = "bytes", .kind = API_INTEGER, .required = true, .types = BIT(LISTED), .meaning = "all that it takes"},
+	 .meaning = "number of contacts per group"},
+	COUNT("idle_seconds", "the set is forgotten after this time without use"),
+	SKIPPED_AS("the first 16 skipped contacts; present, possibly empty, with on_degenerate skip"),
+	{.name = "n_skipped", .kind = API_INTEGER, .meaning = "number of skipped contacts; accompanies skipped"},
+	{.name = "bytes", .kind = API_INTEGER, .required = true, .types = BIT(LISTED), .meaning = "memory of the set"},
 };
 const struct api_object api_set_answer = {
-	"CollisionSetDescription", "What a set is.", set_rules, N_OF(set_rules), DESCRIBED, NULL};
+	"CollisionSetDescription", "Description of a set.", set_rules, N_OF(set_rules), DESCRIBED, NULL};
 static const struct api_object listed_set = {
-	"ListedCollisionSet", "What a set is, and what it takes.", set_rules, N_OF(set_rules), LISTED, NULL};
+	"ListedCollisionSet", "Description of a set, with its memory.", set_rules, N_OF(set_rules), LISTED, NULL};
 static const struct api_rule set_list_rules[] = {
 	{.name = "sets", .kind = API_LIST, .objects = ONE(listed_set), .required = true,
-	 .meaning = "the caller's own, by name in byte order"},
-	COUNT("bytes", "that the caller's sets take"),
-	COUNT("limit_bytes", "that they may take"),
+	 .meaning = "the caller's own sets, by name in byte order"},
+	COUNT("bytes", "memory of the caller's sets"),
+	COUNT("limit_bytes", "limit on the memory of the caller's sets"),
 };
 const struct api_object api_set_list_answer = OBJECT("CollisionSetList", "The caller's sets.", set_list_rules);

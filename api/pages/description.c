@@ -43,6 +43,6 @@ const struct api_operation api_get_description = {
 	.handler = get_openapi,
 	.content = "{'application/json': {'schema': {'type': 'object', 'required': ['openapi', 'info', 'paths']}}}",
 	.id = "openapi", .tag = "service", .summary = "This description",
-	.description = "With the limits of this server; needs no token.",
+	.description = "With the limits of this server. Requires no token.",
 };
 /* clang-format on */

@@ -248,7 +248,7 @@ static bool get_error(const struct api_call *call)
 /* clang-format off */
 const struct api_operation api_get_error = {
 	.handler = get_error, .content = "{'text/html': {'schema': {'type': 'string'}}}", .id = "error", .tag = "service",
-	.summary = "What a problem's type leads to: what went wrong, and what to do",
-	.description = "The section of the code in docs/troubleshooting.md; needs no token.",
+	.summary = "Explains an error and its remedy: the page that a problem's type refers to",
+	.description = "The section of docs/troubleshooting.md on this code. Requires no token.",
 };
 /* clang-format on */

@@ -52,20 +52,22 @@ static bool get_health(const struct api_call *call)
 	return api_answer_print(&render, API_JSON, call->service->max_answer_bytes, call->fault, call->response);
 }
 
-static const struct api_example health_examples[] = {{"ok", "It answers", NULL, "{'status': 'ok'}", 200}, {0}};
+static const struct api_example health_examples[] = {{"ok", "The server is running", NULL, "{'status': 'ok'}", 200},
+                                                     {0}};
 
 /* clang-format off */
 const struct api_operation api_get_info = {
 	.handler = get_info, .answers = API_OBJECTS(&api_info_answer), .id = "info", .tag = "service",
-	.summary = "Version, limits, threads", .description = "What this server is.",
+	.summary = "Version, limits, threads", .description = "The server's version, settings and limits.",
 };
 const struct api_operation api_get_health = {
 	.handler = get_health, .answers = API_OBJECTS(&api_health_answer), .id = "health", .tag = "service",
-	.summary = "Whether the process answers", .description = "For probes; needs no token.", .examples = health_examples,
+	.summary = "Whether the process is running", .description = "For probes. Requires no token.",
+	.examples = health_examples,
 };
 const struct api_operation api_get_readiness = {
 	.handler = get_health, .answers = API_OBJECTS(&api_health_answer), .id = "ready", .tag = "service",
-	.summary = "Whether requests are taken", .description = "503 while the server drains; needs no token.",
+	.summary = "Whether the server accepts requests", .description = "503 while it drains. Requires no token.",
 	.examples = health_examples,
 };
 /* clang-format on */

@@ -51,14 +51,14 @@ static bool get_asset(const struct api_call *call)
 /* clang-format off */
 const struct api_operation api_get_page = {
 	.handler = get_asset, .has_tag = true, .content = "{'text/html': {'schema': {'type': 'string'}}}",
-	.id = "explorer", .tag = "service", .summary = "The explorer, a page to try the service with",
-	.description = "With an ETag; needs no token.",
+	.id = "explorer", .tag = "service", .summary = "The explorer, a page for trying out the service",
+	.description = "With an ETag. Requires no token.",
 };
 const struct api_operation api_get_file = {
 	.handler = get_asset, .has_tag = true,
 	.content = "{'text/javascript': {'schema': {'type': 'string'}}, 'text/css': {'schema': {'type': 'string'}},"
 	           " '*/*': {'schema': {}}}",
-	.id = "explorerFile", .tag = "service", .summary = "The page's scripts and styles",
-	.description = "With an ETag; needs no token.",
+	.id = "explorerFile", .tag = "service", .summary = "The explorer's scripts and styles",
+	.description = "With an ETag. Requires no token.",
 };
 /* clang-format on */

@@ -26,14 +26,16 @@ const struct api_operation api_post_check = {
 	.handler = post_check, .is_large = api_cost_always, .query = &api_check_query,
 	.requests = API_OBJECTS(&api_request), .answers = API_OBJECTS(&api_check_answer), .is_timed = true, .id = "check",
 	.tag = "evaluation", .summary = "Compares gradient and Hessian of a batch with central differences",
-	.description = "The request of /v1/evaluate; outputs, collision_outputs, hessian, line and vectors are checked"
-	               " and otherwise ignored. With ?derivatives=true, derivatives by every field are compared, too.",
+	.description = "Takes the request of /v1/evaluate; outputs, collision_outputs, hessian, line and vectors are"
+	               " validated and otherwise ignored. With ?derivatives=true, derivatives with respect to every field"
+	               " are"
+	               " compared as well.",
 	.examples = examples,
 };
 const struct api_operation api_post_set_check = {
 	.handler = check_set, .is_large = api_cost_always, .query = &api_check_query,
 	.requests = API_OBJECTS(&api_set_question), .answers = API_OBJECTS(&api_check_answer), .is_timed = true,
 	.id = "checkSet", .tag = "sets", .summary = "Compares gradient and Hessian of a set with central differences",
-	.description = "As /v1/check; outputs and their options are checked and otherwise ignored.",
+	.description = "As /v1/check; outputs and their options are validated and otherwise ignored.",
 };
 /* clang-format on */

@@ -27,14 +27,15 @@ static bool is_large_of_set(const struct api_service *service, const struct api_
 
 /* clang-format off */
 static const struct api_example jvp_examples[] = {
-	{"more_force", "How potential and gradient change with the normal force",
+	{"more_force", "Change of potential and gradient with the normal force",
 	 "{" API_ONE_VERTEX ", 'tangents': {'/collisions/plane_vertex/normal_force': 1}}",
 	 "{'n_vertices': 1, 'n_collisions': 1, 'potential': 1.08333333333333, 'gradient': [3.0, 0.0, 0.0],"
 	 " 'tangents': {'potential': 0.135416666666667, 'gradient': [0.375, 0.0, 0.0]}}", 200},
 	{0},
 };
 static const struct api_example vjp_examples[] = {
-	{"by_coefficient", "The potential's derivative by velocities is the gradient; by mu it is the potential over mu",
+	{"by_coefficient", "Derivatives of the potential: with respect to velocities the gradient, to mu the potential /"
+		" mu",
 	 "{" API_ONE_VERTEX ", 'cotangents': {'potential': 1}, 'wrt': ['/velocities', '/friction/mu']}",
 	 "{'n_vertices': 1, 'n_collisions': 1, 'potential': 1.08333333333333, 'gradient': [3.0, 0.0, 0.0],"
 	 " 'cotangents': {'/velocities': [[3.0, 0.0, 0.0]], '/friction/mu': 2.16666666666667}}", 200},
@@ -46,8 +47,9 @@ static const struct api_example set_jvp_examples[] = {
 	{0},
 };
 static const struct api_example set_vjp_examples[] = {
-	{"by_coefficient", "Fields of the set's document, and of this question",
-	 "{'velocities': [[0.25, 0, 0]], 'cotangents': {'potential': 1}, 'wrt': ['/velocities', '/friction/mu']}", NULL, 200},
+	{"by_coefficient", "Fields of the set's document, and of this request",
+	 "{'velocities': [[0.25, 0, 0]], 'cotangents': {'potential': 1}, 'wrt': ['/velocities', '/friction/mu']}", NULL,
+	 200},
 	{0},
 };
 
@@ -56,30 +58,32 @@ const struct api_operation api_post_jvp = {
 	.requests = API_OBJECTS(&api_jvp_request), .answers = API_OBJECTS(&api_jvp_answer), .is_timed = true, .id = "jvp",
 	.tag = "derivatives", .summary = "Derivatives of potential and gradient along a direction",
 	.description = "The direction may change any numbers of the request: positions, forces, coefficients, speeds."
-	               " At a knot of a piecewise definition the right branch counts; skipped contacts have derivative"
-	               " zero.",
+	               " At the knots of piecewise functions the right-hand branch is used; skipped contacts have zero"
+	               " derivatives.",
 	.examples = jvp_examples,
 };
 const struct api_operation api_post_vjp = {
 	.handler = differentiate, .refuses_query = true, .variant = API_VJP, .is_large = api_cost_of_body,
 	.requests = API_OBJECTS(&api_vjp_request), .answers = API_OBJECTS(&api_vjp_answer), .is_timed = true, .id = "vjp",
-	.tag = "derivatives", .summary = "Derivatives of potential and gradient, times cotangents, by any fields",
-	.description = "By every number of every field that wrt names, in one pass. At a knot of a piecewise"
-	               " definition the right branch counts; skipped contacts have derivative zero.",
+	.tag = "derivatives", .summary = "Derivatives of potential and gradient with respect to any fields, times"
+		" cotangents",
+	.description = "One pass computes the derivatives with respect to every number of every field in wrt. At the knots"
+		" of"
+	               " piecewise functions the right-hand branch is used; skipped contacts have zero derivatives.",
 	.examples = vjp_examples,
 };
 const struct api_operation api_post_set_jvp = {
 	.handler = differentiate_set, .refuses_query = true, .variant = API_JVP, .is_large = is_large_of_set,
 	.requests = API_OBJECTS(&api_set_jvp_question), .answers = API_OBJECTS(&api_jvp_answer), .is_timed = true,
-	.id = "jvpSet", .tag = "sets", .summary = "Derivatives along a direction, of a set",
-	.description = "The answer is that of /v1/jvp to the set's document and the question together, byte for byte.",
+	.id = "jvpSet", .tag = "sets", .summary = "Derivatives along a direction, for a set",
+	.description = "Returns the same bytes as /v1/jvp for the set's document and this request combined.",
 	.examples = set_jvp_examples,
 };
 const struct api_operation api_post_set_vjp = {
 	.handler = differentiate_set, .refuses_query = true, .variant = API_VJP, .is_large = is_large_of_set,
 	.requests = API_OBJECTS(&api_set_vjp_question), .answers = API_OBJECTS(&api_vjp_answer), .is_timed = true,
-	.id = "vjpSet", .tag = "sets", .summary = "Derivatives by any fields, of a set",
-	.description = "The answer is that of /v1/vjp to the set's document and the question together, byte for byte.",
+	.id = "vjpSet", .tag = "sets", .summary = "Derivatives with respect to any fields, for a set",
+	.description = "Returns the same bytes as /v1/vjp for the set's document and this request combined.",
 	.examples = set_vjp_examples,
 };
 /* clang-format on */

@@ -22,7 +22,7 @@ static const struct api_example examples[] = {
 	 " 'collision_outputs': ['status', 'slip_ratio', 'tangential_velocity']}",
 	 "{'n_vertices': 1, 'n_collisions': 1, 'potential': 1.08333333333333, 'gradient': [3.0, 0.0, 0.0], 'collisions':"
 	 " {'plane_vertex': {'tangential_velocity': [[0.25, 0.0]], 'status': [0], 'slip_ratio': [0.5]}}}", 200},
-	{"peak", "The transition peak: at the speed of its peak the force is exactly mu_s times the normal force",
+	{"peak", "The transition peak: the largest force is exactly mu_s times the normal force",
 	 "{'dim': 3, 'velocities': [[0.75, 0, 0]], 'friction': {'eps_v': 1, 'mu_s': 0.5, 'mu_k': 0.25,"
 	 " 'mu_transition': 'peak'}, 'collisions': {'plane_vertex': {'vertices': [0], 'plane_normal': [0, 0, 1],"
 	 " 'normal_force': 8}}, 'outputs': ['potential', 'gradient']}",
@@ -46,7 +46,7 @@ static const struct api_example examples[] = {
 	{0},
 };
 static const struct api_example set_examples[] = {
-	{"sliding_vertex", "The question alone: where to evaluate, and what is wanted",
+	{"sliding_vertex", "Only velocities and outputs",
 	 "{'velocities': [[0.25, 0, 0]], 'outputs': ['potential', 'gradient']}", NULL, 200},
 	{0},
 };
@@ -55,16 +55,17 @@ const struct api_operation api_post_evaluate = {
 	.handler = post_evaluate, .refuses_query = true, .is_large = api_cost_of_body,
 	.requests = API_OBJECTS(&api_request), .answers = API_OBJECTS(&api_answer), .is_timed = true, .id = "evaluate",
 	.tag = "evaluation", .summary = "Potential, gradient, Hessian and values per contact of a batch",
-	.description = "Pure: the same request gives the same bytes, at any load and number of threads. Repeating it"
-	               " is safe. Beyond this schema: a group that derives geometry needs positions, one without"
-	               " normal_force needs barrier, one without coefficients or eps_v needs them in friction.",
+	.description = "The same request always returns the same bytes, at any load and number of threads, so repeating it"
+	               " is safe. The schema does not express that a group with derived geometry requires positions, one"
+	               " without normal_force requires barrier, and one without coefficients or eps_v requires them in"
+	               " friction.",
 	.examples = examples,
 };
 const struct api_operation api_post_set_evaluate = {
 	.handler = evaluate_set, .refuses_query = true, .is_large = api_set_question_is_large,
 	.requests = API_OBJECTS(&api_set_question), .answers = API_OBJECTS(&api_answer), .is_timed = true,
 	.id = "evaluateSet", .tag = "sets", .summary = "Potential, gradient, Hessian and values per contact of a set",
-	.description = "The answer is that of /v1/evaluate to the set's document and the question together, byte for byte.",
+	.description = "Returns the same bytes as /v1/evaluate for the set's document and this request combined.",
 	.examples = set_examples,
 };
 /* clang-format on */

@@ -74,8 +74,9 @@ static const struct api_example get_function_examples[] = {
 	{"transition", "From static to kinetic",
 	 "{'name': 'smooth_mu', 'y': [0, 0.25, 0.5], 'mu_s': [1], 'mu_k': [0.5], 'eps_v': [0.5]}",
 	 "{'function': 'smooth_mu', 'values': [1.0, 0.75, 0.5]}", 200},
-	{"peak", "The force of the transition peak, which is mu_s exactly where it is highest",
-	 "{'name': 'law_force', 'y': [0.25, 0.5, 0.75, 1], 'mu_s': [1], 'mu_k': [0], 'eps_v': [1], 'mu_transition': 'peak'}",
+	{"peak", "The force with the transition peak, whose maximum is exactly mu_s",
+	 "{'name': 'law_force', 'y': [0.25, 0.5, 0.75, 1], 'mu_s': [1], 'mu_k': [0], 'eps_v': [1],"
+	 " 'mu_transition': 'peak'}",
 	 "{'function': 'law_force', 'values': [0.75, 1.0, 0.5, 0.0]}", 200},
 	{"direction", "Pairs are sent flat", "{'name': 'anisotropic_x_from_tau_aniso', 'tau_aniso': [3, 4, 0, -2]}",
 	 "{'function': 'anisotropic_x_from_tau_aniso', 'values': [[0.6, 0.8], [0.0, -1.0]]}", 200},
@@ -96,15 +97,15 @@ static const struct api_example post_function_examples[] = {
 
 const struct api_operation api_get_functions = {
 	.handler = get_functions, .answers = API_OBJECTS(&api_function_list_answer), .id = "listFunctions",
-	.tag = "functions", .summary = "The scalar functions of the friction law",
-	.description = "Their names, parameters and meaning.",
+	.tag = "functions", .summary = "Lists the scalar functions of the friction law",
+	.description = "Names, parameters and meanings.",
 };
 const struct api_operation api_get_function = {
 	.handler = get_function, .query = &api_calls[0], .answers = API_OBJECTS(&api_function_answer, &api_pairs_answer),
-	.id = "getFunction", .tag = "functions", .summary = "One of them at some points, parameters in the query",
+	.id = "getFunction", .tag = "functions", .summary = "Evaluates a function, with parameters in the query",
 	.description =
-		"Which parameters a function takes tells /v1/functions; others are refused. Those after the first are"
-		" one value (or pair) for all, or one per entry.",
+		"/v1/functions lists the parameters of each function; others are refused. Parameters after the first have"
+		" one value (or pair) for all entries, or one per entry.",
 	.examples = get_function_examples,
 };
 const struct api_operation api_post_function = {
@@ -112,8 +113,8 @@ const struct api_operation api_post_function = {
 	.requests = API_OBJECTS(&api_calls[API_SMOOTH_FRICTION], &api_calls[API_SMOOTH_MU], &api_calls[API_LAW],
 	                        &api_calls[API_DIRECTION], &api_calls[API_ELLIPSE], &api_calls[API_EFFECTIVE]),
 	.answers = API_OBJECTS(&api_function_answer, &api_pairs_answer), .id = "postFunction", .tag = "functions",
-	.summary = "One of them at many points, parameters in the body",
-	.description = "Parameters after the first are one value (or pair) for all, or one per entry.",
+	.summary = "Evaluates a function at many points, with parameters in the body",
+	.description = "Parameters after the first have one value (or pair) for all entries, or one per entry.",
 	.examples = post_function_examples,
 };
 /* clang-format on */

@@ -461,10 +461,12 @@ bool api_set_question_is_large(const struct api_service *service, const struct a
 	"'collisions': {'plane_vertex': {'vertices': [0], 'plane_normal': [0, 0, 1], 'normal_force': 8}}"
 
 static const struct api_example put_examples[] = {
-	{"one_vertex", "A vertex on a floor; with normal_force given, nothing needs positions", "{" ONE_VERTEX_SET "}", NULL, 201},
+	{"one_vertex", "A vertex on a floor; with normal_force given, positions are not"
+		" required", "{" ONE_VERTEX_SET "}", NULL,
+	 201},
 	{0},
 }, patch_examples[] = {
-	{"force", "Another normal force, all else as it was",
+	{"force", "Changes the normal force only",
 	 "{'collisions': {'plane_vertex': {'normal_force': 10}}}", NULL, 200},
 	{0},
 };
@@ -472,20 +474,21 @@ static const struct api_example put_examples[] = {
 const struct api_operation api_get_sets = {
 	.handler = get_sets, .refuses_query = true, .is_large = api_cost_unknown,
 	.answers = API_OBJECTS(&api_set_list_answer), .id = "listSets", .tag = "sets",
-	.summary = "The caller's collision sets", .description = "By name, in byte order.",
+	.summary = "Lists the caller's collision sets", .description = "Sorted by name, in byte order.",
 };
 const struct api_operation api_get_set = {
 	.handler = get_set, .refuses_query = true, .answers = API_OBJECTS(&api_set_answer), .answers_json = true,
-	.is_timed = true, .id = "getSet", .tag = "sets", .summary = "What a collision set is",
-	.description = "Does not count as use.",
+	.is_timed = true, .id = "getSet", .tag = "sets", .summary = "Describes a collision set",
+	.description = "Does not count as use of the set.",
 };
 const struct api_operation api_put_set = {
 	.handler = put_set, .refuses_query = true, .is_large = api_cost_of_body, .requests = API_OBJECTS(&api_set_document),
 	.answers = API_OBJECTS(&api_set_answer), .answers_json = true, .is_timed = true, .has_location = true,
 	.id = "putSet", .tag = "sets", .summary = "Prepares contacts and keeps them under a name",
-	.description = "The lagged part of /v1/evaluate. What the name stood for is replaced as a whole. A set is a"
-	               " cache, not the only copy: the service may forget it, and says so with 404, unknown_set."
-	               " Repeating is safe, and costs nothing if the same is there already.",
+	.description = "Takes the lagged part of a request to /v1/evaluate, and replaces a set of that name as a whole. A"
+		" set"
+	               " is a cache, not the only copy: the service may forget it, and then returns 404, unknown_set."
+	               " Repeating is safe, and costs nothing if the same set exists already.",
 	.examples = put_examples,
 };
 const struct api_operation api_patch_set = {
@@ -493,12 +496,13 @@ const struct api_operation api_patch_set = {
 	.requests = API_OBJECTS(&api_set_patch), .answers = API_OBJECTS(&api_set_answer), .answers_json = true,
 	.merges = true, .is_timed = true, .id = "patchSet", .tag = "sets",
 	.summary = "Changes fields of a set, and prepares it anew",
-	.description = "JSON Merge Patch (RFC 7396): objects are merged, null removes, an array replaces as a whole."
-	               " The merged document is checked as a whole; if it does not pass, the set stays as it was.",
+	.description = "JSON Merge Patch (RFC 7396): objects are merged, null removes a member, and an array is replaced"
+		" as a"
+	               " whole. The merged document is validated as a whole; if it is invalid, the set stays unchanged.",
 	.examples = patch_examples,
 };
 const struct api_operation api_delete_set = {
 	.handler = delete_set, .refuses_query = true, .status = 204, .id = "deleteSet", .tag = "sets",
-	.summary = "Forgets a set", .description = "Questions under way are still answered.",
+	.summary = "Deletes a set", .description = "Requests in progress still complete.",
 };
 /* clang-format on */

@@ -10,7 +10,7 @@
 /* clang-format off */
 static const struct api_operation get_metrics = {
 	.content = "{'text/plain': {'schema': {'type': 'string'}}}",
-	.id = "metrics", .tag = "service", .summary = "Counters and states for Prometheus",
+	.id = "metrics", .tag = "service", .summary = "Counters and gauges for Prometheus",
 	.description = "Text exposition format 0.0.4.",
 };
 /* clang-format on */
