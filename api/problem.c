@@ -79,18 +79,18 @@ static const struct {
 } reasons[] = {
 	[FRIC_E_NOT_FINITE] = {API_E_RESULT_OVERFLOW, "a result does not fit a double"},
 	[FRIC_E_COINCIDENT_VERTICES] = {API_E_COINCIDENT_VERTICES,
-		"coincident_vertices: the two vertices are at the same place, the contact has no tangent plane"},
-	[FRIC_E_ZERO_LENGTH_EDGE] = {API_E_ZERO_LENGTH_EDGE, "zero_length_edge: the ends of an edge are at the same place"},
+		"coincident_vertices: the two vertices coincide, so the contact has no tangent plane"},
+	[FRIC_E_ZERO_LENGTH_EDGE] = {API_E_ZERO_LENGTH_EDGE, "zero_length_edge: the ends of an edge coincide"},
 	[FRIC_E_VERTEX_ON_EDGE] = {API_E_VERTEX_ON_EDGE,
-		"vertex_on_edge: the vertex is on the edge's line, the contact has no tangent plane"},
+		"vertex_on_edge: the vertex is on the edge's line, so the contact has no tangent plane"},
 	[FRIC_E_PARALLEL_EDGES] = {API_E_PARALLEL_EDGES,
-		"parallel_edges: the edges are parallel, their closest points are not unique"},
+		"parallel_edges: the edges are parallel, so their closest points are not unique"},
 	[FRIC_E_COLLAPSED_TRIANGLE] = {API_E_COLLAPSED_TRIANGLE, "collapsed_triangle: the triangle has no area"},
 	[FRIC_E_PENETRATION] = {API_E_PENETRATION, "penetration: the distance is not larger than the barrier's dmin"},
 	[FRIC_E_NEGATIVE_COEFFICIENT] = {API_E_NEGATIVE_COEFFICIENT,
-		"negative_coefficient: the blended coefficient is below zero (closest point outside its primitive)"},
+		"negative_coefficient: the blended coefficient is negative (closest point outside its primitive)"},
 	[FRIC_E_GRAIN_ALONG_NORMAL] = {API_E_GRAIN_ALONG_NORMAL,
-		"grain_along_normal: the grain is along the contact's normal, it has no direction in the tangent plane"},
+		"grain_along_normal: the grain is parallel to the contact's normal, so it has no direction in the tangent plane"},
 };
 /* clang-format on */
 

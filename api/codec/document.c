@@ -70,7 +70,7 @@ static void describe(const json_error_t *error, bool at_mark, char *detail, size
 		return;
 	case json_error_null_character:
 	case json_error_null_byte_in_key: words = "a string contains \\u0000"; break;
-	case json_error_end_of_input_expected: words = "something follows the end of the value"; break;
+	case json_error_end_of_input_expected: words = "text follows the end of the value"; break;
 	default: break;
 	}
 	snprintf(detail, detail_bytes, "%s", words);

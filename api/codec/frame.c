@@ -68,7 +68,7 @@ static bool check_members(struct reader *r, json_t *node, const struct api_path 
 	json_object_foreach(node, key, value)
 		if (!is_member(key))
 			return api_fault_at(r->fault, API_E_MALFORMED_FRAME, path,
-			                    "a reference has \"dtype\", \"shape\" and \"offset\", but no \"%.200s\"", key);
+			                    "a reference has only \"dtype\", \"shape\" and \"offset\", not \"%.200s\"", key);
 	return json_object_size(node) == 3 ||
 	       wrong(r, path, "a reference needs all of \"dtype\", \"shape\" and \"offset\"");
 }
@@ -100,7 +100,7 @@ static bool read_shape(struct reader *r, const json_t *node, const struct api_pa
 	array->n = 1;
 	for (size_t i = 0; i < shape->n; i++) {
 		if (!is_size(length[i]))
-			return wrong(r, path, "a length in \"shape\" is no count");
+			return wrong(r, path, "a length in \"shape\" is not a valid count");
 		if (i < API_MAX_RANK)
 			array->shape[i] = (size_t)length[i];
 		empty |= length[i] == 0;
@@ -117,7 +117,7 @@ static bool read_offset(struct reader *r, const json_t *node, const struct api_p
 	const struct api_array *number = api_document_array(r->document, node);
 	const double *value = number ? number->data : NULL;
 	if (!number || number->rank != 0 || number->first_non_integer == 0 || !is_size(*value))
-		return wrong(r, path, "\"offset\" must be an integer from 0 on");
+		return wrong(r, path, "\"offset\" must be a non-negative integer");
 	*offset = (size_t)*value;
 	return *offset % ALIGNMENT == 0 || wrong(r, path, "\"offset\" must be a multiple of 8");
 }
@@ -126,7 +126,9 @@ static bool place(struct reader *r, const struct api_path *path, size_t offset, 
 {
 	const size_t size = api_dtype_bytes(array->dtype);
 	if (offset > r->tail_bytes || array->n > (r->tail_bytes - offset) / size)
-		return api_fault_at(r->fault, API_E_MALFORMED_FRAME, path, "the array leaves the tail, which has %zu bytes",
+		return api_fault_at(r->fault, API_E_MALFORMED_FRAME, path,
+		                    "the array extends beyond the tail, which has %zu"
+		                    " bytes",
 		                    r->tail_bytes);
 	array->data = r->tail + offset;
 	if ((uintptr_t)array->data % ALIGNMENT == 0)
@@ -296,9 +298,9 @@ static bool explain_body(const char *body, size_t bytes, struct api_fault *fault
 	if (!hint && api_looks_like_json(body, bytes))
 		hint = "the body is JSON text; its Content-Type is application/json";
 	else if (!hint && bytes >= LENGTH_BYTES && __builtin_bswap64(n) <= bytes - LENGTH_BYTES)
-		hint = "the length in front is big-endian; it has to be little-endian";
+		hint = "the length at the start is big-endian; it must be little-endian";
 	else if (!hint && bytes > LENGTH_BYTES && body[4] == '{')
-		hint = "the length in front has 4 bytes; it has to have 8";
+		hint = "the length at the start has 4 bytes; it must have 8";
 	return !hint || api_fault_at(fault, API_E_NOT_A_FRAME, &root, "%s", hint);
 }
 
@@ -311,7 +313,7 @@ static bool check_length(const char *body, size_t bytes, size_t max_document_byt
 		return false;
 	if (bytes < LENGTH_BYTES)
 		return api_fault_at(fault, API_E_MALFORMED_FRAME, &root,
-		                    "a frame starts with 8 bytes that tell the length of its document");
+		                    "a frame starts with 8 bytes that state the length of its document");
 	memcpy(&n, body, LENGTH_BYTES);
 	if (n > bytes - LENGTH_BYTES)
 		return api_fault_at(fault, API_E_MALFORMED_FRAME, &root,
@@ -319,8 +321,8 @@ static bool check_length(const char *body, size_t bytes, size_t max_document_byt
 		                    bytes - LENGTH_BYTES);
 	if ((LENGTH_BYTES + n) % STEP)
 		return api_fault_at(fault, API_E_MALFORMED_FRAME, &root,
-		                    "the document's length must be padded with spaces so that 8 more is a"
-		                    " multiple of 64; it is %llu",
+		                    "the document must be padded with spaces until its length plus 8 is a multiple of 64; the"
+		                    " length is %llu",
 		                    (unsigned long long)n);
 	*length = (size_t)n;
 	return n <= max_document_bytes ||

@@ -28,13 +28,13 @@ const char *api_hint_of_body(const char *body, size_t bytes)
 		{"\xef\xbb\xbf", 3, "the body begins with a byte order mark; JSON is UTF-8 without one"},
 		{"\xff\xfe", 2, "the body is UTF-16; JSON is UTF-8"},
 		{"\xfe\xff", 2, "the body is UTF-16; JSON is UTF-8"},
-		{"@", 1, "the body is the name of a file; curl sends what is in it with --data-binary @FILE"},
-		{"b'", 2, "the body is what Python prints of bytes; send the bytes themselves"},
+		{"@", 1, "the body is the name of a file; curl sends the contents with --data-binary @FILE"},
+		{"b'", 2, "the body is the printed form of Python bytes; send the bytes themselves"},
 		{"--", 2, "the body is a multipart form; send the JSON text alone, with curl --data-binary @FILE"},
 		{"x\x9c", 2, "the body is compressed with zlib; send it as it is"},
 		{"{\0", 2, "the body is UTF-16; JSON is UTF-8"},
 		{"PK\x03\x04", 4, "the body is a zip archive, such as a .npz file; send its arrays in JSON, or in a frame"},
-		{"\x93NUMPY", 6, "the body is a file of NumPy; send the array in JSON, or in a frame"},
+		{"\x93NUMPY", 6, "the body is a NumPy file; send the array in JSON, or in a frame"},
 		{"\x80\x04\x95", 3, "the body is a pickle; send json.dumps(batch)"},
 		{"\x80\x05\x95", 3, "the body is a pickle; send json.dumps(batch)"},
 		{"<", 1, "the body is XML or HTML; send JSON"},
@@ -208,8 +208,8 @@ static bool explain_not_finite(struct spot s, struct api_text_fault *fault)
 		return false;
 	fault->code = API_E_NAN_IN_JSON;
 	snprintf(fault->detail, sizeof(fault->detail),
-	         "%.*s is not JSON: a number has to be finite; find out where it comes"
-	         " from (Python: json.dumps(batch, allow_nan=False) refuses it before it is sent)",
+	         "%.*s is not JSON: numbers must be finite; find out where it comes from (Python: json.dumps(batch,"
+	         " allow_nan=False) refuses it before it is sent)",
 	         (int)n, s.text + s.at);
 	api_hint_place(s.text, s.at, fault->pointer, sizeof(fault->pointer));
 	return true;
@@ -220,10 +220,10 @@ static const char *hint_of_word(const struct spot *s)
 	static const char *const of_true[] = {"True", NULL}, *const of_false[] = {"False", NULL},
 							 *const of_nothing[] = {"None", "nil", "null", "undefined", "nothing", "missing", NULL};
 	if (word_among(s, of_true))
-		return "JSON writes true";
+		return "in JSON, write true";
 	if (word_among(s, of_false))
-		return "JSON writes false";
-	return word_among(s, of_nothing) ? "leave out what has no value" : NULL;
+		return "in JSON, write false";
+	return word_among(s, of_nothing) ? "leave out fields without a value" : NULL;
 }
 
 /* Any other word in place of a value: np.float64(0.02), array([...]), cubic. */
@@ -235,9 +235,8 @@ static const char *hint_of_text(const struct spot *s, const char *detail)
 		n++;
 	if (n == 0)
 		return NULL;
-	return at(s, (long)n) == '(' || at(s, (long)n) == '.'
-	           ? "this is how a program prints it, not JSON: json.dumps(batch)"
-	           : "text stands in double quotes";
+	return at(s, (long)n) == '(' || at(s, (long)n) == '.' ? "this is a printed form, not JSON: use json.dumps(batch)"
+	                                                      : "strings need double quotes";
 }
 
 /* Number formats of other languages. */
@@ -245,72 +244,75 @@ static const char *hint_of_digits(const struct spot *s)
 {
 	const char c = at(s, 0), last = at(s, -1);
 	if ((c == 'x' || c == 'X') && last == '0')
-		return "a number is decimal";
+		return "numbers must be decimal";
 	if (c == '_' && is_digit(last))
-		return "a number has no separators between its digits";
+		return "numbers must not contain separators";
 	if (c == '/' && is_digit(last) && is_digit(at(s, 1)))
-		return "a quotient is written out: 0.5";
+		return "write a quotient as a decimal number: 0.5";
 	if (c == '#' && last == '.')
-		return "1.#INF and the like are infinity and NaN, which JSON does not have";
-	return c == '.' && at(s, 1) == '.' ? "what is printed with ... is not the whole array" : NULL;
+		return "1.#INF and the like stand for infinity and NaN, which JSON lacks";
+	return c == '.' && at(s, 1) == '.' ? "an array printed with ... is incomplete" : NULL;
 }
 
 static const char *hint_of_number(const struct spot *s)
 {
 	const char c = at(s, 0), last = at(s, -1);
 	if (c == '.' && is_digit(at(s, 1)))
-		return "a digit stands before the point: 0.5";
+		return "a digit must precede the point: 0.5";
 	if (c == '+')
-		return "a number has no plus sign";
+		return "numbers must not have a plus sign";
 	if (last == '.')
-		return "digits follow the point: 1.0";
+		return "digits must follow the point: 1.0";
 	if (is_digit(c) && last == '0')
 		return at(s, -2) == ',' && is_digit(at(s, -3))
-		           ? "a number does not begin with 0, and its decimal point is a point"
-		           : "a number does not begin with 0";
+		           ? "numbers must not begin with 0, and the decimal separator is a point"
+		           : "numbers must not begin with 0";
 	if ((c == 'd' || c == 'D') && is_digit(last))
-		return "an exponent is written with e: 1e-3";
-	return api_is_letter(c) && (is_digit(last) || last == '.') ? "a number has no suffix" : NULL;
+		return "write exponents with e: 1e-3";
+	return api_is_letter(c) && (is_digit(last) || last == '.') ? "numbers must not have a suffix" : NULL;
 }
 
 static const char *hint_of_sign(const struct spot *s)
 {
 	const char c = at(s, 0), last = before(s);
 	if (c == '\xe2' && at(s, 1) == '\x80')
-		return "JSON has straight double quotes";
+		return "JSON uses straight double quotes";
 	if (c == '\'' || c == '`')
-		return "JSON has double quotes (in a shell: single quotes around the whole text)";
+		return "JSON uses double quotes (in a shell: single quotes around the whole text)";
 	if (c == '#' || c == '%' || (c == '/' && (at(s, 1) == '/' || at(s, 1) == '*')))
 		return "JSON has no comments";
 	if ((c == '}' || c == ']') && last == ',')
-		return "there is a comma too many before it";
+		return "remove the comma before it";
 	if (c == ';')
-		return "rows are arrays themselves: [[1, 2], [3, 4]]";
+		return "each row must be an array: [[1, 2], [3, 4]]";
 	if (c == '(')
-		return "arrays are written with brackets";
+		return "write arrays with square brackets";
 	return NULL;
 }
 
-#define OBJECT "a request is an object: {\"dim\": 3, ...}"
+#define OBJECT "a request must be an object: {\"dim\": 3, ...}"
 
 static const char *hint_of_rest(const struct spot *s, const char *detail)
 {
 	const bool name_due = !strncmp(detail, "string or '}'", strlen("string or '}'"));
 	const char c = at(s, 0), last = before(s);
-	if (!strncmp(detail, "something follows", strlen("something follows")))
-		return c == '}' || c == ']' ? "there is a bracket too many" : c == '{' ? "a request is one document" : OBJECT;
+	if (!strncmp(detail, "text follows", strlen("text follows")))
+		return c == '}' || c == ']' ? "there is an extra bracket"
+		       : c == '{'           ? "a request must be a single"
+		                              " document"
+		                            : OBJECT;
 	if (!c && s->at + 1 == s->bytes)
-		return "it is the end of a C string: send strlen(text) bytes";
+		return "this is the end of a C string: send strlen(text) bytes";
 	if (!strncmp(detail, "unable to decode", strlen("unable to decode")))
 		return "JSON is UTF-8";
 	if (s->at == 0)
 		return OBJECT;
 	if (s->at >= s->bytes)
-		return "the text ends too soon: is it cut off?";
+		return "the text ends too early: is it truncated?";
 	if (name_due && api_is_letter(c))
-		return "names stand in double quotes";
+		return "names need double quotes";
 	if (c && strchr("\"{[-0123456789", c) && (is_digit(last) || (last && strchr("\"]}", last))))
-		return "is there a comma missing before it?";
+		return "is a comma missing before it?";
 	return NULL;
 }
 

@@ -178,7 +178,7 @@ static bool fault_sum(struct api_job *job, const struct api_variations *by)
 		const struct api_path path = {&wrt, NULL, i};
 		if (!api_reals_are_finite(by->values[i], by->by[i]->n))
 			return api_fault_at(job->fault, API_E_RESULT_OVERFLOW, &path,
-			                    "a derivative by \"%s\" does not fit a double", by->by[i]->pointer);
+			                    "a derivative with respect to \"%s\" does not fit a double", by->by[i]->pointer);
 	}
 	return true;
 }
@@ -361,7 +361,9 @@ static bool check_size(struct api_job *job, const struct api_variations *by)
 		bytes += by->by[i]->n * sizeof(double);
 	return bytes <= job->service->max_answer_bytes ||
 	       api_fault_at(job->fault, API_E_ANSWER_TOO_LONG, &wrt,
-	                    "the cotangents would take %zu bytes, the limit is %zu", bytes, job->service->max_answer_bytes);
+	                    "the cotangents would take %zu bytes, more than the limit of"
+	                    " %zu",
+	                    bytes, job->service->max_answer_bytes);
 }
 
 static bool answer_vjp(struct api_job *job, const struct api_derivation *d, struct api_derivative *asked)

@@ -55,7 +55,8 @@ static const struct api_function functions[] = {
 	{"law_potential", "potential per normal force with any law; its derivative is law_force", API_LAW,
 	 .law = fric_law_potential, .drag = drag_potential},
 	{"law_force", "friction force per normal force", API_LAW, .law = fric_law_force, .drag = drag_force},
-	{"law_force_over_speed", "law_force / y, finite at 0", API_LAW, .law = fric_law_force_over_speed, .drag = drag_slope},
+	{"law_force_over_speed", "law_force / y, finite at"
+		" 0", API_LAW, .law = fric_law_force_over_speed, .drag = drag_slope},
 	{"law_force_derivative", "derivative of law_force", API_LAW, .law = fric_law_force_derivative, .drag = drag_slope},
 	{"anisotropic_x_from_tau_aniso", "unit direction of tau_aniso; (1, 0) below 1e-10", .kind = API_DIRECTION},
 	{"anisotropic_mu_eff_f", "matchstick coefficients (static, kinetic) along tau_dir", .kind = API_ELLIPSE},
@@ -165,8 +166,8 @@ static void check_transition_of_mu(struct api_check *check, const struct api_fie
 	int transition = FRIC_CUBIC;
 	if (is_peak(field.node))
 		api_fault_at(check->fault, API_E_UNKNOWN_WORD, &field.path,
-		             "peak is no curve of mu but one of the force: law_potential, law_force, law_force_over_speed and"
-		             " law_force_derivative take it");
+		             "peak is a curve of the force, not of mu: use law_potential, law_force, law_force_over_speed or"
+		             " law_force_derivative");
 	else
 		api_check_choice(check, &field, field.rule->words, &transition);
 	call->law.transition = (enum fric_transition)transition;

@@ -13,8 +13,9 @@ static bool fits(struct api_job *job, const struct api_matrix *m, size_t bytes)
 	const struct api_field root = {.node = job->document.root}, choice = api_ruled(&root, &api_request, m->choice),
 						   format = api_ruled(&choice, choice.rule->objects[0], 0);
 	return api_fault_at(job->fault, API_E_ANSWER_TOO_LONG, choice.node ? &format.path : &choice.path,
-	                    "the %s would take %zu bytes, the limit is %zu: use %sfewer contacts in a request", m->name,
-	                    bytes, most, m->advice);
+	                    "the %s would take %zu bytes, more than the limit of %zu: use %sfewer contacts per"
+	                    " request",
+	                    m->name, bytes, most, m->advice);
 }
 
 static bool triplets(struct api_job *job, const struct api_matrix *m, json_t *object)

@@ -90,8 +90,8 @@ static bool note_order(struct taking *t, const struct pair *p, size_t flat, doub
 	if (mu_k <= mu_s)
 		return false;
 	NOTE(t, API_MU_K_ABOVE_MU_S, &p->k, flat,
-	     "mu_k %s is above mu_s %s: sliding friction is seldom higher than what holds; are they swapped?",
-	     brief(mu_k, k), brief(mu_s, s));
+	     "mu_k %s is above mu_s %s: kinetic friction rarely exceeds static friction; are they swapped?", brief(mu_k, k),
+	     brief(mu_s, s));
 	return true;
 }
 
@@ -242,8 +242,8 @@ static void take_anchors(struct taking *t, const struct api_field *group, enum f
 			return;
 		api_fault_at(
 			t->check.fault, API_E_OUT_OF_RANGE, nested ? &row : &field.path,
-			"the anchor of contact %zu is %s long, and eps_v is %s: no step answers such an anchor; are they in one unit,"
-			" and is this step's anchor sent, not a sum of them?",
+			"the anchor of contact %zu is %s long, and eps_v is %s: no step returns such a long anchor; do they have"
+			" the same unit, and was a sum of anchors sent?",
 			i, brief(anchor, is), brief(eps_v_of(t->batch, g, i), eps));
 		return;
 	}
@@ -295,8 +295,8 @@ static void take_drag(struct taking *t, const struct api_field *group, enum fric
 	}
 	if (2 * n_drag > n_slip)
 		NOTE(t, API_VISCOUS_OUTWEIGHS_COULOMB, own.node ? &own : &all, own.node ? flat_of(&g->viscous, first, 1, 0) : 0,
-		     "at these speeds the viscous term of %zu of %zu contacts that slip in %s is larger than their Coulomb"
-		     " friction; it has the unit 1 / velocity",
+		     "at these speeds the viscous term of %zu of %zu slipping contacts in %s exceeds their Coulomb"
+		     " friction; its unit is 1 / velocity",
 		     n_drag, n_slip, fric_type_name(type));
 }
 
@@ -330,11 +330,11 @@ static void note_speeds(struct taking *t, const struct speeds *speeds)
 						   all = api_ruled(&t->friction, &api_friction, API_FRICTION_EPS_V);
 	if (2 * speeds->n_slow <= speeds->n_slip)
 		return;
-	NOTE(
-		t, API_SPEEDS_FAR_BELOW_EPS_V, own.node ? &own : &all, own.node ? flat_of(&g->eps_v, speeds->contact, 1, 0) : 0,
-		"%zu of %zu contacts that slip do so at less than a thousandth of eps_v: are velocities displacements, which go"
-		" with eps_v times the time step?",
-		speeds->n_slow, speeds->n_slip);
+	NOTE(t, API_SPEEDS_FAR_BELOW_EPS_V, own.node ? &own : &all,
+	     own.node ? flat_of(&g->eps_v, speeds->contact, 1, 0) : 0,
+	     "%zu of %zu slipping contacts are slower than a thousandth of eps_v: are the velocities displacements, which"
+	     " require eps_v times the time step?",
+	     speeds->n_slow, speeds->n_slip);
 }
 
 /* ---- all notes ---- */

@@ -31,7 +31,7 @@ static bool refuse(enum api_written why, size_t max_bytes, struct api_fault *fau
 		return api_fault_too_long(fault, max_bytes);
 	if (why == API_NOT_FINITE)
 		return api_fault_set(fault, API_E_INTERNAL_ERROR,
-		                     "a number of the answer is not finite; please report this with the request's id");
+		                     "a number in the answer is not finite; please report this with the request id");
 	return api_fault_no_memory(fault);
 }
 

@@ -16,10 +16,12 @@ static bool judge_body(const char *type, bool merges, enum api_format *format, s
 	if (!type || api_media_is(type, api_format_type(*format)) || (merges && api_media_is(type, api_media_merge)))
 		return true;
 	if (merges)
-		return api_fault_set(fault, API_E_UNSUPPORTED_MEDIA_TYPE, "\"%.100s\" is not a type of patch; send one of %s",
+		return api_fault_set(fault, API_E_UNSUPPORTED_MEDIA_TYPE,
+		                     "\"%.100s\" is not a media type for patches; send"
+		                     " one of %s",
 		                     type, api_patch_types);
 	return api_fault_set(fault, API_E_UNSUPPORTED_MEDIA_TYPE,
-	                     "\"%.100s\" is not a type this service reads; send %s (curl: -H 'Content-Type: "
+	                     "\"%.100s\" is not a media type that this service reads; send %s (curl: -H 'Content-Type: "
 	                     "application/json') or %s",
 	                     type, api_media_json, api_media_frame);
 }
@@ -33,7 +35,7 @@ static bool judge_answer(const char *accept, enum api_format *format, struct api
 		*format = frame > json ? API_FRAME : API_JSON;
 	return json > 0 || frame > 0 ||
 	       api_fault_set(fault, API_E_NOT_ACCEPTABLE,
-	                     "no type in \"%.100s\" is one this service writes; it writes %s and %s", accept,
+	                     "no type in \"%.100s\" can be returned by this service; it returns %s and %s", accept,
 	                     api_media_json, api_media_frame);
 }
 

@@ -24,8 +24,9 @@ static bool check_name(const struct api_call *call)
 {
 	const struct api_path root = {0}, name = {&root, "name", 0};
 	return api_is_set_name(name_of(call->request)) ||
-	       api_fault_at(call->fault, API_E_MALFORMED_NAME, &name,
-	                    "a set's name is 1 to 64 of A-Z a-z 0-9 . _ ~ -, and not \".\" or \"..\"");
+	       api_fault_at(
+			   call->fault, API_E_MALFORMED_NAME, &name,
+			   "a set's name consists of 1 to 64 characters out of A-Z a-z 0-9 . _ ~ -, but is not \".\" or \"..\"");
 }
 
 static struct api_kept *hold(const struct api_service *service, const struct api_request *request, bool uses)
@@ -41,7 +42,7 @@ static void add_version(struct api_response *response, const struct api_kept *ke
 static bool fault_unknown(const struct api_call *call)
 {
 	return api_fault_set(call->fault, API_E_UNKNOWN_SET,
-	                     "there is no set \"%s\" (any more): PUT it, as a whole. Sets are forgotten when they have not"
+	                     "there is no set \"%s\" (any more): PUT it as a whole. Sets are forgotten when they have not"
 	                     " been used for a while, or to make room",
 	                     name_of(call->request));
 }
@@ -49,7 +50,7 @@ static bool fault_unknown(const struct api_call *call)
 static bool fault_changed(const struct api_call *call, const struct api_kept *kept)
 {
 	return api_fault_set(call->fault, API_E_SET_CHANGED, "the set is version %s, not \"%.64s\"",
-	                     kept ? kept->version : "none: there is no set of this name", call->request->if_version);
+	                     kept ? kept->version : "none: no set has this name", call->request->if_version);
 }
 
 static bool is_wanted(const struct api_request *request, const struct api_kept *kept)
@@ -228,7 +229,7 @@ static bool store(const struct api_call *call, struct putting *p)
 	case API_PUT_NO_ROOM:
 		return api_fault_set(
 			call->fault, API_E_SETS_FULL,
-			"there is no room for the set now: the others are in use (--set-bytes, --sets; of one caller"
+			"there is no room for the set at the moment: the others are in use (--set-bytes, --sets; of one caller"
 			" --set-bytes-per-caller, --sets-per-caller)");
 	case API_PUT_NO_MEMORY: return api_fault_no_memory(call->fault);
 	}
@@ -313,7 +314,7 @@ static bool refuse_changed(const struct api_call *call, const struct putting *p)
 static bool refuse_taken(const struct api_call *call, const struct putting *p)
 {
 	add_version(call->response, p->old);
-	return api_fault_set(call->fault, API_E_SET_EXISTS, "there is a set \"%s\" already", p->name);
+	return api_fault_set(call->fault, API_E_SET_EXISTS, "a set \"%s\" exists already", p->name);
 }
 
 static bool put_once(const struct api_call *call, struct putting *p)

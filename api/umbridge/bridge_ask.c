@@ -103,7 +103,7 @@ static bool hold_set(struct api_bridge *b, const char *name)
 	b->kept = sets && api_is_set_name(name) ? api_sets_hold(sets, b->request->caller, name, uses) : NULL;
 	if (!b->kept)
 		return api_fault_set(b->fault, API_E_UNKNOWN_SET,
-		                     "there is no collision set \"%.100s\" (any more): PUT it, as a whole. Sets are forgotten"
+		                     "there is no collision set \"%.100s\" (any more): PUT it as a whole. Sets are forgotten"
 		                     " when they have not been used for a while, or to make room",
 		                     name);
 	b->facts = api_set_of(b->kept)->facts;
@@ -228,8 +228,8 @@ static bool fault_input(struct api_bridge *b, const char *pointer)
 {
 	char help[256];
 	explain_inputs(b, pointer, help);
-	return invalid(b, "\"inputs\" in \"config\": \"%.200s\" is no field of %s with numbers that can be inputs%s",
-	               pointer, b->kept ? "the set" : "the scene that comes with the service", help);
+	return invalid(b, "\"inputs\" in \"config\": \"%.200s\" is not a field of %s that can be an input%s", pointer,
+	               b->kept ? "the set" : "the built-in scene", help);
 }
 
 static bool add_input(struct api_bridge *b, const json_t *node)

@@ -131,7 +131,7 @@ static bool is_elsewhere(const struct api_check *check, const char *name, char h
 		return false;
 	snprintf(home, 64, "%s",
 	         check->elsewhere == &api_set_document ? "the set's document: PATCH it"
-	                                               : "a question: POST it to evaluate");
+	                                               : "requests about a set: POST it to evaluate");
 	return true;
 }
 
@@ -162,7 +162,7 @@ static void fault_unknown(struct api_check *check, const struct api_path *path, 
 	char fields[256], help[128] = ".", home[64];
 	if (is_pointer(path->key, object))
 		snprintf(help, sizeof(help),
-		         ": a JSON Pointer is no name here. Nest the objects: {\"friction\": {\"mu\": 0.3}}.");
+		         ": a JSON Pointer is not a name here. Nest the objects: {\"friction\": {\"mu\": 0.3}}.");
 	else if (note_misplaced(check, path->key, home))
 		snprintf(help, sizeof(help), " here; it is a field of %s.", home);
 	else if (near >= 0)
@@ -306,7 +306,7 @@ bool api_check_choices(struct api_check *check, const struct api_field *field, c
 	if (!json_is_array(field->node)) {
 		char list[256];
 		return api_fault_at(check->fault, API_E_WRONG_TYPE, &field->path,
-		                    "expected a list of strings, got %s. Words here: %s", api_kind(check, field->node),
+		                    "expected a list of strings, got %s. Values: %s", api_kind(check, field->node),
 		                    alternatives(names, list, sizeof(list)));
 	}
 	bool ok = true;

@@ -41,13 +41,13 @@ static bool fault_unknown(struct derivative_check *d, const char *pointer, const
 	struct api_near near;
 	if (api_may_be_variable(pointer))
 		return api_fault_at(d->check->fault, API_E_UNKNOWN_POINTER, path, "%s a field \"%s\"%s",
-		                    d->of_set ? "neither the set's document nor the question has" : "the request does not have",
+		                    d->of_set ? "neither the set's document nor the request has" : "the request does not have",
 		                    pointer, list_beside(&d->out->variables, pointer, beside, sizeof(beside)));
 	api_near_start(&near, pointer);
 	for (size_t i = 0; i < d->out->variables.n; i++)
 		api_near_offer(&near, d->out->variables.list[i].pointer);
 	return api_fault_at(d->check->fault, API_E_UNKNOWN_POINTER, path,
-	                    "\"%.120s\" is not a JSON Pointer to a field that answers can be differentiated by%s", pointer,
+	                    "\"%.120s\" is not a JSON Pointer to a field with derivatives%s", pointer,
 	                    api_near_found(&near) ? api_near_ask(&near, "", question)
 	                                          : list_beside(&d->out->variables, "/", beside, sizeof(beside)));
 }
@@ -71,7 +71,7 @@ static const struct api_variable *add(struct derivative_check *d, const char *po
 	if (!variable)
 		return NULL;
 	if (is_there(by, variable)) {
-		api_fault_at(d->check->fault, API_E_REPEATED_POINTER, path, "\"%s\" is there twice", pointer);
+		api_fault_at(d->check->fault, API_E_REPEATED_POINTER, path, "\"%s\" appears twice", pointer);
 		return NULL;
 	}
 	by->by[by->n++] = variable;
@@ -129,8 +129,7 @@ static void check_tangents(struct derivative_check *d)
 static void check_cotangents(struct derivative_check *d)
 {
 	struct api_field cotangents = api_ruled(&d->root, &api_request, API_REQUEST_COTANGENTS);
-	if (!api_check_present(d->check, &cotangents,
-	                       "of the answers, for example {\"potential\": 1}; those not there are 0"))
+	if (!api_check_present(d->check, &cotangents, "of the results, for example {\"potential\": 1}; absent ones are 0"))
 		return;
 	if (!api_check_inner(d->check, &cotangents))
 		return;
@@ -161,7 +160,10 @@ static bool check_list(struct derivative_check *d, const struct api_field *wrt)
 static void check_wrt(struct derivative_check *d)
 {
 	const struct api_field wrt = api_ruled(&d->root, &api_request, API_REQUEST_WRT);
-	if (!api_check_present(d->check, &wrt, "JSON Pointers to the fields to differentiate by") || !check_list(d, &wrt))
+	if (!api_check_present(d->check, &wrt,
+	                       "JSON Pointers to the fields to differentiate with respect"
+	                       " to") ||
+	    !check_list(d, &wrt))
 		return;
 	for (size_t i = 0; i < json_array_size(wrt.node); i++) {
 		const json_t *node = json_array_get(wrt.node, i);

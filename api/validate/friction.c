@@ -28,7 +28,7 @@ static const char *explain_patch(const struct api_check *check, const struct api
 	const bool brings_a = find(check->patch, &a->path), brings_b = find(check->patch, &b->path);
 	help[0] = '\0';
 	if (brings_a != brings_b)
-		snprintf(help, 96, "; the set has one already: send \"%.20s\": null in the patch, too",
+		snprintf(help, 96, "; the set has one already: send \"%.20s\": null in the patch as well",
 		         brings_a ? b->path.key : a->path.key);
 	return help;
 }
@@ -64,7 +64,7 @@ bool api_gives_mu(const struct api_check *check, const struct api_field *object,
 /* Requires mu alone, or both of the others. */
 static void check_pair(struct api_check *check, const struct mu_fields *f)
 {
-	static const char why[] = "static and kinetic coefficients go together";
+	static const char why[] = "static and kinetic coefficients must be given together";
 	if (f->mu.node && (f->s.node || f->k.node))
 		two_sources(check, &f->mu, f->s.node ? &f->s : &f->k);
 	else if (f->s.node)
@@ -92,11 +92,11 @@ void api_check_mu(struct api_check *check, const struct api_field *object, const
 static bool check_scalar(struct api_check *check, const struct api_field *field, const char *vertex_name, double *out)
 {
 	const struct api_array *array = api_document_array(check->document, field->node);
-	char place[64] = "per contact it is";
+	char place[64] = "per contact use";
 	if (!array || array->rank == 0)
 		return api_check_real(check, field, out);
 	if (vertex_name)
-		snprintf(place, sizeof(place), "per vertex it is \"%s\", per contact", vertex_name);
+		snprintf(place, sizeof(place), "per vertex use \"%s\", per contact", vertex_name);
 	return api_fault_at(check->fault, API_E_WRONG_TYPE, &field->path,
 	                    "expected a number, got an array of numbers; %s \"%s\" of a group", place, field->rule->name);
 }

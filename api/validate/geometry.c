@@ -104,7 +104,7 @@ void api_check_per_body(struct api_check *check, const struct api_field *field, 
 bool api_check_without_bodies(struct api_check *check, const struct api_field *format)
 {
 	return api_fault_at(check->fault, API_E_CONFLICTING_FIELDS, &format->path,
-	                    "bsr has blocks of vertices, and there are bodies: ask for csr, triplets or factors");
+	                    "bsr has blocks per vertex, but there are bodies: use csr, triplets or factors");
 }
 
 void api_check_on_degenerate(struct api_request_check *w)

@@ -18,7 +18,7 @@ static void fault_repeated(struct api_check *check, const struct api_field *fiel
 			if (++b == a)
 				a++, b = 0;
 		api_fault_at(check->fault, api_is_of_bodies(type) ? API_E_REPEATED_BODY : API_E_REPEATED_VERTEX, &contact,
-		             "contact %zu of %s: %s %d is there twice", i, fric_type_name(type),
+		             "contact %zu of %s: %s %d appears twice", i, fric_type_name(type),
 		             api_is_of_bodies(type) ? "body" : "vertex", v[a]);
 	}
 }
@@ -48,7 +48,7 @@ static void check_distinct(struct api_check *check, const struct api_field *fiel
 static size_t members(const struct api_request_check *w, enum fric_type type, const char **what)
 {
 	*what = api_is_of_bodies(type) ? "body"
-	        : w->counts_nothing    ? "vertex (\"positions\" or \"n_vertices\" tells how many there are)"
+	        : w->counts_nothing    ? "vertex (\"positions\" or \"n_vertices\" determines their number)"
 	                               : "vertex";
 	if (!api_is_of_bodies(type))
 		return w->n_vertices;
@@ -148,15 +148,15 @@ static void check_given_geometry(struct api_request_check *w, enum fric_type typ
 	if (!fric_closest_point_size(type))
 		return;
 	if (point.node)
-		api_check_present(w->check, &basis, "it goes together with \"closest_point\"");
+		api_check_present(w->check, &basis, "it must accompany \"closest_point\"");
 	else if (basis.node)
-		api_check_present(w->check, &point, "it goes together with \"tangent_basis\"");
+		api_check_present(w->check, &point, "it must accompany \"tangent_basis\"");
 }
 
 /* A given basis already has a direction. */
 static void check_grain(struct api_request_check *w, enum fric_type type)
 {
-	static const char format[] = "\"grain\" and \"tangent_basis\" both say where the tangents point: leave one out";
+	static const char format[] = "\"grain\" and \"tangent_basis\" both determine the tangents: leave one out";
 	const struct api_field grain = in_group(w, type, API_GROUP_GRAIN),
 						   basis = in_group(w, type, API_GROUP_TANGENT_BASIS);
 	check_directions(w, type, API_GROUP_GRAIN, &w->lagged->batch.groups[type].grain, API_E_ZERO_GRAIN,

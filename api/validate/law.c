@@ -41,12 +41,12 @@ static void check_ascending(struct api_check *check, const struct api_field *fie
 	char here[API_VALUE_TEXT], before[API_VALUE_TEXT];
 	if (speeds[0] != 0)
 		api_fault_entry(check, API_E_OUT_OF_RANGE, field, 0,
-		                "%s is out of range: the first speed of a curve must be 0, which is that at eps_v",
+		                "%s is out of range: the first speed of a curve must be 0, which stands for eps_v",
 		                api_print_value(speeds[0], here));
 	for (size_t i = 1; i < n && !api_fault_is_full(check->fault); i++)
 		if (!(speeds[i] > speeds[i - 1]))
 			api_fault_entry(check, API_E_OUT_OF_RANGE, field, i,
-			                "%s is out of range: speeds must ascend strictly, and the one before is %s",
+			                "%s is out of range: speeds must be strictly ascending, and the previous one is %s",
 			                api_print_value(speeds[i], here), api_print_value(speeds[i - 1], before));
 }
 
@@ -94,7 +94,7 @@ static int read_law(struct api_check *check, const struct api_law_fields *f)
 	const struct api_field *field = &f->law;
 	int law = FRIC_SMOOTH;
 	check->other_words = f->transition.rule->words;
-	check->other_field = "; that is a word of \"mu_transition\", with the law smooth";
+	check->other_field = "; that is a value of \"mu_transition\", with the law smooth";
 	const bool ok = api_check_choice(check, field, field->rule->words, &law);
 	check->other_words = NULL;
 	return ok && (field->node || !api_is_given(check, field)) ? law : API_UNKNOWN_LAW;
@@ -105,7 +105,7 @@ int api_check_law(struct api_check *check, const struct api_law_fields *f, struc
 	const int law = read_law(check, f);
 	int transition = FRIC_CUBIC;
 	check->other_words = f->law.rule->words;
-	check->other_field = "; that is a word of \"law\"";
+	check->other_field = "; that is a value of \"law\"";
 	api_check_choice(check, &f->transition, f->transition.rule->words, &transition);
 	check->other_words = NULL;
 	if (f->transition.node && law > FRIC_SMOOTH)

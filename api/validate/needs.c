@@ -59,7 +59,7 @@ static void check_planes_needed(struct api_request_check *w, enum fric_type type
 		return;
 	if (!has(w, type, API_GROUP_TANGENT_BASIS))
 		need(w, &w->groups[type], &api_groups[type], API_GROUP_PLANE_NORMAL,
-		     "\"plane_normal\" is missing: it gives the contacts their tangent plane");
+		     "\"plane_normal\" is missing: it determines the tangent plane of the contacts");
 	if (!has(w, type, API_GROUP_NORMAL_FORCE))
 		need(w, &w->groups[type], &api_groups[type], API_GROUP_PLANE_ORIGIN,
 		     "\"plane_origin\" is missing: the barrier needs the distance from the plane");
@@ -81,9 +81,9 @@ static void check_bodies_needed(struct api_request_check *w, enum fric_type type
 	static const struct {
 		int rule;
 		const char *what;
-	} needed[] = {{API_GROUP_POINT, "where they touch"},
-	              {API_GROUP_NORMAL, "which gives them their tangent plane"},
-	              {API_GROUP_NORMAL_FORCE, "which no barrier derives for bodies"}};
+	} needed[] = {{API_GROUP_POINT, "the point where they touch"},
+	              {API_GROUP_NORMAL, "the normal of their tangent plane"},
+	              {API_GROUP_NORMAL_FORCE, "as no barrier applies to bodies"}};
 	need(w, &w->root, &api_request, API_REQUEST_BODY_POSITIONS, "\"body_positions\" is missing: group \"%s\" needs it",
 	     fric_type_name(type));
 	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
@@ -136,7 +136,7 @@ static void check_friction_needed(struct api_request_check *w, enum fric_type ty
 		     " needs \"mu\", \"mu_s\" and \"mu_k\", per-vertex ones or \"materials\"");
 	if (!has_mu && api_is_of_bodies(type) && api_gives_mu(w->check, &w->friction, &api_mu_of_vertices))
 		need(w, &w->groups[type], &api_groups[type], API_GROUP_MU,
-		     "\"mu\" is missing: bodies have no vertices, whose coefficients are the only ones");
+		     "\"mu\" is missing: the only coefficients given are per vertex, and bodies have no vertices");
 	if (!has_mu)
 		check_materials_needed(w, type);
 	if (!has_eps_v)

@@ -12,13 +12,13 @@ void api_check_outputs(struct api_request_check *w)
 	w->check->other_field = "; values per contact belong in \"collision_outputs\", with \"collisions\" here";
 	const bool known = api_check_choices(w->check, &wanted, wanted.rule->words, to->outputs);
 	w->check->other_words = wanted.rule->words;
-	w->check->other_field = "; what is not per contact belongs in \"outputs\"";
+	w->check->other_field = "; outputs that are not per contact belong in \"outputs\"";
 	const bool sound = api_check_choices(w->check, &collision, collision.rule->words, to->collision_outputs);
 	w->check->other_words = NULL;
 	if (collision.node && known && sound && !to->outputs[API_COLLISIONS])
 		api_fault_at(w->check->fault, API_E_WITHOUT_EFFECT, &collision.path,
 		             "\"collision_outputs\" has no effect without \"collisions\" in \"outputs\"%s",
-		             wanted.node ? "" : ", which is potential, gradient, hessian where it is not given");
+		             wanted.node ? "" : ", which is potential, gradient, hessian by default");
 }
 
 static bool wants_pattern(struct api_request_check *w, const struct api_field *pattern)
@@ -43,7 +43,7 @@ void api_check_hessian(struct api_request_check *w)
 	api_check_word(w->check, &projection, &to->projection);
 	if (to->format == API_FACTORS && triangle.node)
 		api_fault_at(w->check->fault, API_E_WITHOUT_EFFECT, &triangle.path,
-		             "\"triangle\" goes with triplets, csr and bsr only");
+		             "\"triangle\" is only for triplets, csr and bsr");
 	if (to->format == API_BSR && w->n_twists != 0 && w->n_twists != API_UNKNOWN_LENGTH)
 		api_check_without_bodies(w->check, &format);
 	to->without_pattern = !wants_pattern(w, &pattern);
@@ -82,7 +82,7 @@ void api_check_line(struct api_request_check *w)
 	api_check_per_vertex(w->check, &direction, w->n_vertices, w->dim, &w->question->direction);
 	if (w->has_bodies && (w->n_twists > 0 || !direction.node))
 		api_check_present(w->check, &body_direction,
-		                  "a line needs its direction for bodies, too, [n_bodies, 6], in 2D [n_bodies, 3]");
+		                  "a line also needs a direction for bodies, [n_bodies, 6], in 2D [n_bodies, 3]");
 	api_check_per_body(w->check, &body_direction, w->n_twists, w->dim, &w->question->body_direction);
 	check_steps(w, &steps);
 }

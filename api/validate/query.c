@@ -76,8 +76,8 @@ static bool fill(struct reader *r, const char *name, char *text, double *out)
 		const struct api_path place = {&path, NULL, i};
 		if (!read_number(entry, &out[i]))
 			ok = api_fault_at(r->fault, API_E_WRONG_TYPE, &place,
-			                  "\"%.100s\" is not a number that a double can hold; numbers are written as in JSON, with"
-			                  " commas between them: 0.5,2e-3",
+			                  "\"%.100s\" is not a number in the range of a double; write numbers as in JSON,"
+			                  " separated by commas: 0.5,2e-3",
 			                  entry);
 	}
 	return ok;
@@ -135,8 +135,7 @@ static bool add_parameter(struct reader *r, char *parameter, const struct api_ob
 	if (!api_percent_decode(parameter) || !api_percent_decode(value) || !json_is_object(r->document->root))
 		return api_fault_at(r->fault, API_E_MALFORMED_QUERY, &r->root, "broken %%-escape in the query");
 	if (json_object_get(r->document->root, parameter))
-		return api_fault_at(r->fault, API_E_CONFLICTING_FIELDS, &path, "parameter \"%.100s\" is there twice",
-		                    parameter);
+		return api_fault_at(r->fault, API_E_CONFLICTING_FIELDS, &path, "parameter \"%.100s\" appears twice", parameter);
 	/* Unknown parameters are kept as they are; the check of names reports them. */
 	const struct api_rule *rule = find(rules, parameter, &first);
 	if (!rule || rule->kind == API_WORD || rule->kind == API_BOOL)
@@ -177,7 +176,7 @@ bool api_query_refuse(const char *query, struct api_fault *fault)
 		return api_fault_no_memory(fault);
 	const struct api_path root = {0}, parameter = {&root, api_percent_decode(name) ? name : "", 0};
 	api_fault_at(fault, API_E_UNEXPECTED_QUERY, *parameter.key ? &parameter : &root,
-	             "no parameter is taken from the query here; what a body takes is in the body");
+	             "this route takes no parameters in the query; send them in the body");
 	free(name);
 	return false;
 }

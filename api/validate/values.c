@@ -158,7 +158,7 @@ static bool fault_ragged(struct api_check *check, const struct api_field *field,
 	for (int i = 0; i < array->ragged_depth; i++)
 		path[i + 1] = (struct api_path){&path[i], NULL, array->ragged_path[i]};
 	return api_fault_at(check->fault, API_E_WRONG_SHAPE, &path[array->ragged_depth],
-	                    "ragged array: this entry's shape differs from that of the ones before it");
+	                    "ragged array: this entry's shape differs from those before it");
 }
 
 /* The field's array, whatever its shape; NULL after a fault. */
@@ -406,7 +406,9 @@ static const int32_t *indices_below(struct api_check *check, const struct api_fi
                                     const struct api_array *array, size_t limit, const char *what)
 {
 	if (array->binary && (array->dtype == API_F64 || array->dtype == API_F32)) {
-		api_fault_at(check->fault, API_E_WRONG_TYPE, &field->path, "dtype %s does not suit indices: i32, u32 or i64 do",
+		api_fault_at(check->fault, API_E_WRONG_TYPE, &field->path,
+		             "dtype %s is not allowed for indices: use i32, u32"
+		             " or i64",
 		             api_dtype_name(array->dtype));
 		return NULL;
 	}
@@ -478,8 +480,8 @@ const struct api_service *api_check_limits(const struct api_check *check)
 bool api_check_at_most(struct api_check *check, const struct api_field *field, const char *what, size_t n, size_t most)
 {
 	return most == 0 || n <= most ||
-	       api_fault_at(check->fault, API_E_TOO_MANY_ENTRIES, &field->path, "%zu %s are more than the limit of %zu", n,
-	                    what, most);
+	       api_fault_at(check->fault, API_E_TOO_MANY_ENTRIES, &field->path, "%zu %s exceed the limit of %zu", n, what,
+	                    most);
 }
 
 bool api_check_indices(struct api_check *check, const struct api_field *field, size_t n, size_t row, size_t limit,

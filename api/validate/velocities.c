@@ -1,7 +1,7 @@
 /* Velocities, current and lagged. */
 #include "api/validate/request.h"
 
-#define WHY_VELOCITIES "the velocities to evaluate at, [n_vertices, dim]"
+#define WHY_VELOCITIES "the velocities at which to evaluate, [n_vertices, dim]"
 
 /* Counts vertices: a request with a lagged part has a row of velocities for each. */
 static size_t count_velocities(const struct api_request_check *w)
@@ -59,7 +59,7 @@ void api_check_body_velocities(struct api_request_check *w)
 {
 	const struct api_field field = api_request_field(w, API_REQUEST_BODY_VELOCITIES);
 	if (w->has_bodies)
-		api_check_present(w->check, &field, "the twists to evaluate at, [n_bodies, 6], in 2D [n_bodies, 3]");
+		api_check_present(w->check, &field, "the twists at which to evaluate, [n_bodies, 6], in 2D [n_bodies, 3]");
 	api_check_per_body(w->check, &field, w->n_twists, w->dim, &w->question->body_velocities);
 }
 

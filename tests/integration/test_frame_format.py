@@ -259,7 +259,7 @@ UNSUITABLE = [
     ("pairs__vertices", changed(PAIRS.astype("<u4"), (19, 0), 2**31), AT + "/vertices/19/0", "2147483648"),
     ("pairs__vertices", changed(PAIRS.astype("<i8"), (19, 0), 2**32), AT + "/vertices/19/0", "4294967296"),
     ("pairs__vertices", changed(PAIRS.astype("<i8"), (0, 0), -2**63), AT + "/vertices/0/0", "is not a vertex"),
-    ("pairs__vertices", changed(PAIRS.astype("<u4"), (13, 1), 26), AT + "/vertices/13", "26 is there twice"),
+    ("pairs__vertices", changed(PAIRS.astype("<u4"), (13, 1), 26), AT + "/vertices/13", "26 appears twice"),
 ]
 
 
@@ -321,8 +321,8 @@ def test_container(server):
     refused(server, b'{"dim": 3}', "", "JSON text")
     writer = Writer()
     array = writer.put(np.zeros(4))
-    for change, word in [({"offset": 4}, "multiple of 8"), ({"offset": 8}, "leaves"), ({"dtype": "f16"}, "dtype"),
-                         ({"shape": [2.0]}, "shape"), ({"shape": [2**32, 2**32]}, "leaves"), ({"order": "C"}, "order")]:
+    for change, word in [({"offset": 4}, "multiple of 8"), ({"offset": 8}, "beyond the tail"), ({"dtype": "f16"}, "dtype"),
+                         ({"shape": [2.0]}, "shape"), ({"shape": [2**32, 2**32]}, "beyond the tail"), ({"order": "C"}, "order")]:
         refused(server, writer.frame({"friction": {"x/y": [1, "", {**array, **change}]}}), "/friction/x~1y/2", word)
     refused(server, writer.frame({"a": array, "b": array}), "/b", "overlaps")
 

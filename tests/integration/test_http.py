@@ -576,7 +576,7 @@ def test_contacts_and_vertices_have_limits(server_with):
     for option, pointer in [("contacts", "/collisions/plane_vertex/vertices"), ("vertices", "/velocities")]:
         answer = evaluate(server_with("--max-" + option, "2"))
         check_answer(answer, 413)
-        assert json.loads(answer[2])["errors"] == [{"pointer": pointer, "detail": f"3 {option} are more than the limit of 2"}]
+        assert json.loads(answer[2])["errors"] == [{"pointer": pointer, "detail": f"3 {option} exceed the limit of 2"}]
 
 
 def test_memory_has_a_ceiling(server_with):

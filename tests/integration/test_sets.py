@@ -336,7 +336,7 @@ def test_a_second_source_of_coefficients(client, patch, place, removed, kind):
     client.put('a', DOCUMENT)
     answer = client.patch('a', patch, kind)
     assert answer.status == 422 and place in answer.pointers, answer
-    assert f'send "{removed}": null in the patch, too' in answer.json['detail']
+    assert f'send "{removed}": null in the patch as well' in answer.json['detail']
     assert client.patch('a', {'friction': {**patch['friction'], removed: None}}, kind).status == 200
     both = client.put('b', {**DOCUMENT, 'friction': {**DOCUMENT['friction'], **patch['friction']}})
     assert both.status == 422 and 'patch' not in both.json['detail'], both

@@ -161,40 +161,40 @@ def curve(speeds, factors):
 GEOMETRY = {"closest_point": [[0.2, 0.2]], "tangent_basis": [[[1, 0], [0, 1], [0, 0]]]}
 FACE = "collisions__face_vertex"
 CASES = {
-    "line 1, column 25: NaN is not JSON: a number has to be finite; find out where it comes from (Python: "
+    "line 1, column 25: NaN is not JSON: numbers must be finite; find out where it comes from (Python: "
     "json.dumps(batch, allow_nan=False) refuses it before it is sent)":
         evaluate('{"dim":3,"velocities":[[NaN,0,0]]}'),
-    "line 1, column 9: malformed number; digits follow the point: 1.0":
+    "line 1, column 9: malformed number; digits must follow the point: 1.0":
         function("smooth_mu", '{"y":[1.]}'),
     "line 1, column 25: number beyond the range of a double": evaluate('{"dim":3,"velocities":[[1e999,0,0]]}'),
-    "line 1, column 8: ',' or ']' expected; a number does not begin with 0":
+    "line 1, column 8: ',' or ']' expected; numbers must not begin with 0":
         function("smooth_mu", '{"y":[01]}'),
-    "line 1, column 8: invalid token near 'True'; JSON writes true":
+    "line 1, column 8: invalid token near 'True'; in JSON, write true":
         evaluate('{"dim":True}'),
-    "line 1, column 2: string or '}' expected near '''; JSON has double quotes (in a shell: single quotes "
+    "line 1, column 2: string or '}' expected near '''; JSON uses double quotes (in a shell: single quotes "
     "around the whole text)":
         evaluate("{'dim':3}"),
-    "line 1, column 270: string or '}' expected near '}'; there is a comma too many before it":
+    "line 1, column 270: string or '}' expected near '}'; remove the comma before it":
         evaluate(TEXT[:-1] + ",}"),
     "line 1, column 10: duplicate object key near '\"dim\"'": evaluate('{"dim":3,"dim":3}'),
-    "line 1, column 51: an array is not closed; the text ends too soon: is it cut off?":
+    "line 1, column 51: an array is not closed; the text ends too early: is it truncated?":
         evaluate(TEXT[:50]),
     "line 1, column 1: the body is empty": evaluate(""),
     "line 1, column 8: a string of more than 1048576 bytes": evaluate('{"dim":"' + "3" * 1048577 + '"}'),
     "line 1, column 5999999: more than 2000000 values outside arrays of numbers":
         evaluate("[" + '"",' * 2000000 + '""]'),
-    "line 1, column 270: something follows the end of the value; a request is one document":
+    "line 1, column 270: text follows the end of the value; a request must be a single document":
         evaluate(TEXT + TEXT),
     "line 1, column 1: the body is a frame; its Content-Type is application/vnd.frictiond.frame":
         evaluate(framed(BATCH)),
     "the body is JSON text; its Content-Type is application/json":
         frame(TEXT),
-    "a frame starts with 8 bytes that tell the length of its document": frame("12345"),
+    "a frame starts with 8 bytes that state the length of its document": frame("12345"),
     "the document would take 1048576 bytes, but only 312 follow its length": frame((1 << 20).to_bytes(8, "little") + framed(BATCH)[8:]),
-    "the document's length must be padded with spaces so that 8 more is a multiple of 64; it is 269":
+    "the document must be padded with spaces until its length plus 8 is a multiple of 64; the length is 269":
         frame(framed(BATCH, pad=False)),
     '"offset" must be a multiple of 8': frame(in_frame(V, "f64", [4, 3], doubles(*[0] * 13), 4)),
-    "the array leaves the tail, which has 48 bytes": frame(in_frame(V, "f64", [4, 3], bytes(48))),
+    "the array extends beyond the tail, which has 48 bytes": frame(in_frame(V, "f64", [4, 3], bytes(48))),
     "This is TLS, but the port serves plain http: use http:// instead of https://.":
         raw(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03xxxx\r\n\r\n"),
     "There is more than one Authorization.":
@@ -214,11 +214,11 @@ CASES = {
         ("POST", "/v1/evaluate/", TEXT, {"Content-Type": JSON}),
     "there is nothing at \"/v1/functions/smooth_f1\". GET /v1/functions lists the names":
         get("/v1/functions/smooth_f1"),
-    'GET is not a method of "/v1/evaluate"; it takes POST': get("/v1/evaluate"),
-    "\"application/x-www-form-urlencoded\" is not a type this service reads; send application/json (curl: -H "
+    'GET is not a method of "/v1/evaluate"; it supports POST': get("/v1/evaluate"),
+    "\"application/x-www-form-urlencoded\" is not a media type that this service reads; send application/json (curl: -H "
     "'Content-Type: application/json') or application/vnd.frictiond.frame":
         evaluate(TEXT, Content_Type="application/x-www-form-urlencoded"),
-    'no type in "text/html" is one this service writes; it writes application/json and '
+    'no type in "text/html" can be returned by this service; it returns application/json and '
     'application/vnd.frictiond.frame': evaluate(TEXT, Accept="text/html"),
     "Content-Encoding can only be identity: send the body as it is.": evaluate(TEXT, Content_Encoding="gzip"),
     "The only expectation that can be met is 100-continue.": get("/v1/info", Expect="200-ok"),
@@ -239,7 +239,7 @@ CASES = {
     "\"friction\" is missing: group \"face_vertex\" has no \"mu\" and no \"eps_v\" of its own; give, for example, "
     "{\"eps_v\": 0.001, \"mu\": 0.3}":
         evaluate(changed(friction=None)),
-    '"mu_k" is missing: static and kinetic coefficients go together':
+    '"mu_k" is missing: static and kinetic coefficients must be given together':
         evaluate(changed(friction={"eps_v": 1, "mu_s": 0.5})),
     'two sources of friction coefficients: "mu" and "mu_s"':
         evaluate(changed(friction__mu_s=0.5, friction__mu_k=0.3)),
@@ -247,25 +247,24 @@ CASES = {
     "group \"face_vertex\" has no \"normal_force\", and there is no \"barrier\" to derive it from: give one of them":
         evaluate(changed(**{FACE + "__normal_force": None})),
     '"positions" is missing: group "face_vertex" needs it': evaluate(changed(positions=None)),
-    '"plane_normal" is missing: it gives the contacts their tangent plane': evaluate(one("plane_vertex", [0])),
-    '"tangent_basis" is missing: it goes together with "closest_point"':
+    '"plane_normal" is missing: it determines the tangent plane of the contacts': evaluate(one("plane_vertex", [0])),
+    '"tangent_basis" is missing: it must accompany "closest_point"':
         evaluate(changed(**{FACE + "__closest_point": GEOMETRY["closest_point"]})),
     '"normal_force" is missing: given geometry has no distance to derive it from':
         evaluate(changed(collisions={"face_vertex": {"vertices": [[3, 0, 1, 2]], **GEOMETRY}})),
     '"blend" has no effect without per-vertex coefficients': evaluate(changed(friction__blend="min")),
     'factors have no pattern to leave out': evaluate(changed(hessian={"format": "factors", "pattern": False})),
-    '"triangle" goes with triplets, csr and bsr only': evaluate(changed(hessian={"format": "factors", "triangle": "upper"})),
+    '"triangle" is only for triplets, csr and bsr': evaluate(changed(hessian={"format": "factors", "triangle": "upper"})),
     '"edge_edge" exists in 3D only':
         evaluate(given({"edge_edge": {"vertices": [[0, 1, 2, 3]], "normal_force": 1}}, dim=2)),
-    "peak is no curve of mu but one of the force: law_potential, law_force, law_force_over_speed and law_force_derivative"
-    " take it": get("/v1/functions/smooth_mu?y=0&mu_s=1&mu_k=0&eps_v=1&mu_transition=peak"),
+    "peak is a curve of the force, not of mu: use law_potential, law_force, law_force_over_speed or law_force_derivative": get("/v1/functions/smooth_mu?y=0&mu_s=1&mu_k=0&eps_v=1&mu_transition=peak"),
     'expected triplets, csr, bsr or factors, got "coo"': evaluate(changed(hessian={"format": "coo"})),
     "expected an object, got an array of numbers. Fields here: vertices, normal_force, weight, mu, mu_s, mu_k, eps_v, "
     "mu_aniso, mu_s_aniso, mu_k_aniso, stribeck_speed, viscous, surface_velocity, anchor, closest_point, tangent_basis, "
     "grain": evaluate(changed(**{FACE: [[3, 0, 1, 2]]})),
     "expected a number, got a string": evaluate(changed(dim="3")),
     "expected an array of numbers, got a string": evaluate(changed(**{FACE + "__normal_force": "2"})),
-    'expected a number, got an array of numbers; per vertex it is "vertex_mu", per contact "mu" of a group':
+    'expected a number, got an array of numbers; per vertex use "vertex_mu", per contact "mu" of a group':
         evaluate(changed(friction__mu=[0.3] * 4)),
     "expected a number, got null": evaluate(TEXT.replace("0.02", "null")),
     "expected an array of numbers, got an object":
@@ -278,7 +277,7 @@ CASES = {
     "expected shape [1, 2] (nested or flat) or [2] for all, got [1]": evaluate(changed(**{FACE + "__mu_aniso": [1]})),
     "expected an array of shape [m, m] (nested or flat), got a number": evaluate(batch_with(1)),
     "expected an array of shape [n], got a number": evaluate(one("plane_vertex", 0, plane_normal=[0, 0, 1])),
-    "ragged array: this entry's shape differs from that of the ones before it":
+    "ragged array: this entry's shape differs from those before it":
         evaluate(changed(velocities=[[0, 0, 0], [0, 0]])),
     '0 is out of range: "eps_v" must be > 0': evaluate(changed(friction__eps_v=0)),
     '-2 is out of range: "normal_force" must be >= 0': evaluate(changed(**{FACE + "__normal_force": -2})),
@@ -292,57 +291,54 @@ CASES = {
         evaluate(changed(**{FACE + "__vertices": [[4, 1, 2, 3]]})),
     "expected an integer, written without point or exponent":
         evaluate(changed(**{FACE + "__vertices": [[3.0, 0.0, 1.0, 2.0]]})),
-    "dtype f64 does not suit indices: i32, u32 or i64 do":
+    "dtype f64 is not allowed for indices: use i32, u32 or i64":
         frame(in_frame(FACE + "__vertices", "f64", [1, 4], doubles(3, 0, 1, 2))),
-    "contact 0 of face_vertex: vertex 1 is there twice": evaluate(changed(**{FACE + "__vertices": [[3, 0, 1, 1]]})),
+    "contact 0 of face_vertex: vertex 1 appears twice": evaluate(changed(**{FACE + "__vertices": [[3, 0, 1, 1]]})),
     "2 is not a material: there are 2, and indices start at 0":
         evaluate(batch_with([[1, 2], [2, 4]], (0, 0, 0, 2))),
     "the pair table is not symmetric: 3 here, 2 for the same materials in the other order":
         evaluate(batch_with([[1, 2], [3, 4]])),
-    "\"/velocites\" is not a JSON Pointer to a field that answers can be differentiated by; did you mean "
+    "\"/velocites\" is not a JSON Pointer to a field with derivatives; did you mean "
     "\"/velocities\"?": vjp("/velocites"),
-    "\"/friction/law\" is not a JSON Pointer to a field that answers can be differentiated by; there are /velocities, "
+    "\"/friction/law\" is not a JSON Pointer to a field with derivatives; there are /velocities, "
     "/positions, /friction/eps_v, /friction/mu, /collisions/face_vertex/normal_force": vjp("/friction/law"),
     "the request does not have a field \"/barrier/dhat\"; there are /velocities, /positions, /friction/eps_v, "
     "/friction/mu, /collisions/face_vertex/normal_force": vjp("/barrier/dhat"),
-    "\"/velocities\" is there twice": vjp("/velocities", "/positions", "/velocities"),
+    "\"/velocities\" appears twice": vjp("/velocities", "/positions", "/velocities"),
     "contact 0 of vertex_vertex: the derivative with respect to \"/friction/vertex_mu\" is infinite, or too large for a "
     "double": vjp("/friction/vertex_mu", dim=3, positions=[[0, 0, 0], [0, 0, 1]], velocities=[[1, 0, 0], [0, 0, 0]],
                   friction={"eps_v": 1, "vertex_mu": [0, 0.5], "blend": "geometric_mean"},
                   collisions={"vertex_vertex": {"vertices": [[0, 1]], "normal_force": 1}}),
-    "a derivative by \"/friction/mu\" does not fit a double":
+    "a derivative with respect to \"/friction/mu\" does not fit a double":
         vjp("/friction/mu", cotangent=3e307, velocities=[[0, 0, 0], [0, 0, 0], [0, 0, 0], [2, 1, 0]],
             **{FACE + "__vertices": [[3, 0, 1, 2], [3, 1, 2, 0]]}),
-    "contact 0 of edge_edge: parallel_edges: the edges are parallel, their closest points are not unique":
+    "contact 0 of edge_edge: parallel_edges: the edges are parallel, so their closest points are not unique":
         evaluate(one("edge_edge", [[0, 1, 2, 3]], [[0, 0, 0], [1, 0, 0], [0, 0, 1], [1, 0, 1]])),
-    "contact 0 of edge_vertex: vertex_on_edge: the vertex is on the edge's line, the contact has no tangent plane":
+    "contact 0 of edge_vertex: vertex_on_edge: the vertex is on the edge's line, so the contact has no tangent plane":
         evaluate(one("edge_vertex", [[0, 1, 2]], [[0.5, 0, 0], [0, 0, 0], [1, 0, 0], [0, 0, 0]])),
     "contact 0 of face_vertex: collapsed_triangle: the triangle has no area":
         evaluate(one("face_vertex", [[3, 0, 1, 2]], [[0, 0, 0], [1, 0, 0], [2, 0, 0], [0, 0, 1]])),
-    "contact 0 of edge_vertex: zero_length_edge: the ends of an edge are at the same place":
+    "contact 0 of edge_vertex: zero_length_edge: the ends of an edge coincide":
         evaluate(one("edge_vertex", [[0, 1, 2]], [[0.5, 1, 0], [1, 0, 0], [1, 0, 0], [0, 0, 0]])),
-    "contact 0 of vertex_vertex: coincident_vertices: the two vertices are at the same place, the contact has no "
-    "tangent plane": evaluate(one("vertex_vertex", [[0, 1]], [[0, 0, 0]] * 4)),
+    "contact 0 of vertex_vertex: coincident_vertices: the two vertices coincide, so the contact has no tangent plane": evaluate(one("vertex_vertex", [[0, 1]], [[0, 0, 0]] * 4)),
     "contact 0 of face_vertex: penetration: the distance is not larger than the barrier's dmin":
         evaluate(changed(barrier={"dhat": 1e-3, "stiffness": 1e8, "dmin": 1e-3}, **{FACE + "__normal_force": None})),
-    "contact 0 of face_vertex: negative_coefficient: the blended coefficient is below zero (closest point outside its "
-    "primitive)": evaluate(changed(friction={"eps_v": 1, "vertex_mu": [1, 0, 0, 0]},
+    "contact 0 of face_vertex: negative_coefficient: the blended coefficient is negative (closest point outside its primitive)": evaluate(changed(friction={"eps_v": 1, "vertex_mu": [1, 0, 0, 0]},
                                    positions=[[0, 0, 0], [1, 0, 0], [0, 1, 0], [3, 0.25, 0.0005]])),
     "line 1, column 1: the body is compressed with gzip; send it as it is": evaluate(gzip.compress(TEXT.encode())),
     "line 1, column 1: the body begins with a byte order mark; JSON is UTF-8 without one":
         evaluate(b"\xef\xbb\xbf" + TEXT.encode()),
-    "line 1, column 1: the body is the name of a file; curl sends what is in it with --data-binary @FILE":
+    "line 1, column 1: the body is the name of a file; curl sends the contents with --data-binary @FILE":
         evaluate("@batch.json"),
     "broken %-escape in the query": get("/v1/functions/smooth_mu?y=%zz"),
-    "no parameter is taken from the query here; what a body takes is in the body":
+    "this route takes no parameters in the query; send them in the body":
         ("POST", "/v1/evaluate?dim=3", TEXT, {"Content-Type": JSON}),
     "This server speaks HTTP/1.1 and HTTP/1.0.": raw(b"GET / HTTP/2.0\r\nHost: localhost\r\n\r\n"),
     "a grain is zero: it has no direction": evaluate(one("plane_vertex", [0], plane_normal=[0, 0, 1], grain=[0, 0, 0])),
-    "contact 0 of plane_vertex: grain_along_normal: the grain is along the contact's normal, it has no direction in the "
-    "tangent plane": evaluate(one("plane_vertex", [0], plane_normal=[0, 0, 1], grain=[0, 0, 2])),
+    "contact 0 of plane_vertex: grain_along_normal: the grain is parallel to the contact's normal, so it has no direction in the tangent plane": evaluate(one("plane_vertex", [0], plane_normal=[0, 0, 1], grain=[0, 0, 2])),
     '"stribeck_speed" is missing: group "face_vertex" needs it': law(law="stribeck"),
     '"curve" is missing: the law curve needs its points': law(law="curve"),
-    "1 is out of range: speeds must ascend strictly, and the one before is 1": curve([0, 1, 1], [1, 0.5, 0.25]),
+    "1 is out of range: speeds must be strictly ascending, and the previous one is 1": curve([0, 1, 1], [1, 0.5, 0.25]),
     "0.9 is out of range: the first factor of a curve must be 1, as friction is continuous at eps_v": curve([0, 1], [0.9, 0.5]),
     '"collision_outputs" has no effect without "collisions" in "outputs"': evaluate(
         changed(outputs=["gradient"], collision_outputs=["status"])),
@@ -350,43 +346,43 @@ CASES = {
         law(stribeck_speed=1),
     "the law adhesion takes one coefficient, but the static one is 0.5 and the kinetic one 0.3":
         evaluate(changed(friction={"eps_v": 1, "mu_s": 0.5, "mu_k": 0.3, "law": "adhesion"})),
-    '"grain" and "tangent_basis" both say where the tangents point: leave one out':
+    '"grain" and "tangent_basis" both determine the tangents: leave one out':
         evaluate(one("plane_vertex", [0], plane_normal=[0, 0, 1], grain=[1, 0, 0], tangent_basis=GEOMETRY["tangent_basis"][0])),
     '"body_positions" is missing: the points that twists refer to, [n_bodies, dim]':
         evaluate({key: value for key, value in BODIES.items() if key != "body_positions"}),
-    '"mu" is missing: bodies have no vertices, whose coefficients are the only ones':
+    '"mu" is missing: the only coefficients given are per vertex, and bodies have no vertices':
         evaluate({**BODIES, "friction": {"eps_v": 1, "vertex_mu": []}}),
-    "bsr has blocks of vertices, and there are bodies: ask for csr, triplets or factors":
+    "bsr has blocks per vertex, but there are bodies: use csr, triplets or factors":
         evaluate({**BODIES, "hessian": {"format": "bsr"}}),
-    "contact 0 of body_body: body 1 is there twice":
+    "contact 0 of body_body: body 1 appears twice":
         evaluate({**BODIES, "collisions": {"body_body": {**BODIES["collisions"]["body_body"], "bodies": [[1, 1]]}}}),
     "2 is not a body: there are 2, and indices start at 0":
         evaluate({**BODIES, "collisions": {"body_body": {**BODIES["collisions"]["body_body"], "bodies": [[0, 2]]}}}),
     "a plane's normal is zero": evaluate(one("plane_vertex", [0], plane_normal=[0, 0, 0])),
     'expected triplets, csr, bsr or factors, got "CSR"; did you mean "csr"?': evaluate(changed(hessian={"format": "CSR"})),
-    "line 1, column 25: a value expected; a digit stands before the point: 0.5":
+    "line 1, column 25: a value expected; a digit must precede the point: 0.5":
         evaluate('{"dim":3,"velocities":[[.5,0,0]]}'),
-    "line 1, column 26: ',' or ']' expected; an exponent is written with e: 1e-3":
+    "line 1, column 26: ',' or ']' expected; write exponents with e: 1e-3":
         evaluate('{"dim":3,"velocities":[[1d-3,0,0]]}'),
-    "line 1, column 2: string or '}' expected near 'dim'; names stand in double quotes": evaluate("{dim:3}"),
+    "line 1, column 2: string or '}' expected near 'dim'; names need double quotes": evaluate("{dim:3}"),
     "line 1, column 10: '}' expected near '/'; JSON has no comments": evaluate('{"dim":3 /* 3D */}'),
     "There is a control character.": raw(b"GET /v1/info HTTP/1.1\r\nHost: localhost\r\nX: a\x01b\r\n\r\n"),
-    "the length in front is big-endian; it has to be little-endian":
+    "the length at the start is big-endian; it must be little-endian":
         frame(len(TEXT).to_bytes(8, "big") + TEXT.encode()),
     'unknown field "vel"; did you mean "velocities"? Fields here: dim, velocities, positions, lagged_velocities, '
     "body_positions, body_velocities, lagged_body_velocities, friction, barrier, collisions, outputs, hessian, "
     "collision_outputs, on_degenerate, line, vectors, position_jacobian": evaluate(changed(vel=[])),
     "expected an object, got a string: JSON in a string has been encoded twice": evaluate(json.dumps(TEXT)),
-    'there is no set "run-17" (any more): PUT it, as a whole. Sets are forgotten when they have not been used for a '
+    'there is no set "run-17" (any more): PUT it as a whole. Sets are forgotten when they have not been used for a '
     "while, or to make room": get("/v1/sets/run-17"),
     '"n_vertices" is 5, but "positions" has 4 rows': put(changed(velocities=None, n_vertices=5)),
-    'unknown field "velocities" here; it is a field of a question: POST it to evaluate. Fields here: dim, n_vertices, '
+    'unknown field "velocities" here; it is a field of requests about a set: POST it to evaluate. Fields here: dim, n_vertices, '
     "positions, lagged_velocities, body_positions, lagged_body_velocities, friction, barrier, collisions, on_degenerate":
         put(BATCH),
-    '3 is not a vertex ("positions" or "n_vertices" tells how many there are): there are 0, and indices start at 0':
+    '3 is not a vertex ("positions" or "n_vertices" determines their number): there are 0, and indices start at 0':
         put({"dim": 3, "friction": {"eps_v": 1, "mu": 1},
              "collisions": {"plane_vertex": {"vertices": [3], "plane_normal": [0, 0, 1], "normal_force": 1}}}),
-    "a set's name is 1 to 64 of A-Z a-z 0-9 . _ ~ -, and not \".\" or \"..\"": get("/v1/sets/run:17"),
+    "a set's name consists of 1 to 64 characters out of A-Z a-z 0-9 . _ ~ -, but is not \".\" or \"..\"": get("/v1/sets/run:17"),
 }
 
 
@@ -492,8 +488,8 @@ MANY = {"dim": 3, "velocities": [[0.1, 0, 0]] * 60000, "friction": {"eps_v": 1e-
         "collisions": {"plane_vertex": {"vertices": list(range(60000)), "plane_normal": [0, 0, 1], "normal_force": 2}}}
 OPTIONS = {
     "a body of 211 bytes is longer than the limit of 100 bytes": (["--max-json-bytes", "100"], THREE),
-    "3 contacts are more than the limit of 2": (["--max-contacts", "2"], THREE),
-    "3 vertices are more than the limit of 2": (["--max-vertices", "2"], THREE),
+    "3 contacts exceed the limit of 2": (["--max-contacts", "2"], THREE),
+    "3 vertices exceed the limit of 2": (["--max-vertices", "2"], THREE),
     "the answer would be longer than the limit of 500 bytes": (["--max-answer-bytes", "500"], THREE),
     "the request takes more memory than the limit of 16777216 bytes for all requests together (--memory-bytes)":
         (["--memory-bytes", "16777216"], MANY),
@@ -512,10 +508,10 @@ SET = {name: value for name, value in BATCH.items() if name != "velocities"}
 SETS = {
     'the set is version 5f0c0000000000000000000000000000, not "00000000000000000000000000000000"':
         ([], {"If-Collision-Set-Version": "0" * 32}),
-    'there is a set "run-17" already': ([], {"If-None-Match": "*"}),
+    'a set "run-17" exists already': ([], {"If-None-Match": "*"}),
     "the set would take 20480 bytes; all sets of a caller may take 10240 (--set-bytes-per-caller), all together 10240 "
     "(--set-bytes)": (["--set-bytes", "1K"], {}),
-    "there is no room for the set now: the others are in use (--set-bytes, --sets; of one caller --set-bytes-per-caller, "
+    "there is no room for the set at the moment: the others are in use (--set-bytes, --sets; of one caller --set-bytes-per-caller, "
     "--sets-per-caller)": (["--sets", "1"], {}),
     "If-Match has no effect on a set: send If-Collision-Set-Version, with the version that the set must have":
         ([], {"If-Match": "*"}),

@@ -238,7 +238,7 @@ static void refuses_references(void **unused)
 		const char *text, *pointer, *word; /* with a tail of 160 bytes */
 	} cases[] = {
 		/* members */
-		{"{\"a\":{\"dtype\":\"f64\",\"shape\":[1],\"offset\":0,\"x\":1}}", "/a", "no \"x\""},
+		{"{\"a\":{\"dtype\":\"f64\",\"shape\":[1],\"offset\":0,\"x\":1}}", "/a", "not \"x\""},
 		{"{\"a\":{\"dtype\":\"f64\",\"shape\":[1]}}", "/a", "all of"},
 		{"{\"a\":{\"dtype\":\"f64\",\"offset\":0}}", "/a", "all of"},
 		{"{\"a\":{\"shape\":[1],\"offset\":0}}", "/a", "all of"},
@@ -288,19 +288,19 @@ static void refuses_references(void **unused)
 		{"{\"a\":{\"dtype\":\"f64\",\"shape\":[0],\"offset\":4}}", "/a", "multiple of 8"},
 		/* the tail */
 		{"{\"a\":{\"dtype\":\"f64\",\"shape\":[21],\"offset\":0}}", "/a", "160 bytes"},
-		{"{\"a\":{\"dtype\":\"f32\",\"shape\":[41],\"offset\":0}}", "/a", "leaves"},
-		{"{\"a\":{\"dtype\":\"f64\",\"shape\":[1],\"offset\":160}}", "/a", "leaves"},
-		{"{\"a\":{\"dtype\":\"f64\",\"shape\":[],\"offset\":160}}", "/a", "leaves"},
-		{"{\"a\":{\"dtype\":\"f64\",\"shape\":[0],\"offset\":168}}", "/a", "leaves"},
-		{"{\"a\":{\"dtype\":\"i32\",\"shape\":[3],\"offset\":152}}", "/a", "leaves"},
-		{"{\"a\":{\"dtype\":\"f64\",\"shape\":[1],\"offset\":9007199254740992}}", "/a", "leaves"},
-		{"{\"a\":{\"dtype\":\"f64\",\"shape\":[9007199254740992],\"offset\":0}}", "/a", "leaves"},
+		{"{\"a\":{\"dtype\":\"f32\",\"shape\":[41],\"offset\":0}}", "/a", "beyond the tail"},
+		{"{\"a\":{\"dtype\":\"f64\",\"shape\":[1],\"offset\":160}}", "/a", "beyond the tail"},
+		{"{\"a\":{\"dtype\":\"f64\",\"shape\":[],\"offset\":160}}", "/a", "beyond the tail"},
+		{"{\"a\":{\"dtype\":\"f64\",\"shape\":[0],\"offset\":168}}", "/a", "beyond the tail"},
+		{"{\"a\":{\"dtype\":\"i32\",\"shape\":[3],\"offset\":152}}", "/a", "beyond the tail"},
+		{"{\"a\":{\"dtype\":\"f64\",\"shape\":[1],\"offset\":9007199254740992}}", "/a", "beyond the tail"},
+		{"{\"a\":{\"dtype\":\"f64\",\"shape\":[9007199254740992],\"offset\":0}}", "/a", "beyond the tail"},
 		{"{\"a\":{\"dtype\":\"f64\",\"shape\":[2305843009213693952],\"offset\":0}}", "/a", "count"},
 		/* products that are 0, 8 and 20 in 64 bits */
-		{"{\"a\":{\"dtype\":\"f64\",\"shape\":[4294967296,4294967296],\"offset\":0}}", "/a", "leaves"},
-		{"{\"a\":{\"dtype\":\"f32\",\"shape\":[4503599627370496,4096,8],\"offset\":0}}", "/a", "leaves"},
-		{"{\"a\":{\"dtype\":\"f64\",\"shape\":[4294967296,4294967296,20],\"offset\":0}}", "/a", "leaves"},
-		{"{\"a\":{\"dtype\":\"f64\",\"shape\":[2147483648,1073741824],\"offset\":0}}", "/a", "leaves"},
+		{"{\"a\":{\"dtype\":\"f64\",\"shape\":[4294967296,4294967296],\"offset\":0}}", "/a", "beyond the tail"},
+		{"{\"a\":{\"dtype\":\"f32\",\"shape\":[4503599627370496,4096,8],\"offset\":0}}", "/a", "beyond the tail"},
+		{"{\"a\":{\"dtype\":\"f64\",\"shape\":[4294967296,4294967296,20],\"offset\":0}}", "/a", "beyond the tail"},
+		{"{\"a\":{\"dtype\":\"f64\",\"shape\":[2147483648,1073741824],\"offset\":0}}", "/a", "beyond the tail"},
 		/* overlaps: the later one in the document is named */
 		{"{\"a\":{\"dtype\":\"f64\",\"shape\":[2],\"offset\":0},\"b\":{\"dtype\":\"f64\",\"shape\":[2],\"offset\":8}}",
 	     "/b", "overlaps"},
