@@ -30,7 +30,7 @@ extern _Thread_local struct api_account *api_account_current __attribute__((tls_
  * @param held_bytes  what the request has already taken from the budget: its body */
 void api_account_open(struct api_account *account, struct api_budget *budget, const atomic_bool *stop,
                       size_t held_bytes);
-/* What is still in use stays counted: it belongs to the response and is returned when that is freed. */
+/* Memory still in use stays counted: it belongs to the response and is returned when that is freed. */
 void api_account_close(struct api_account *account);
 
 /* Slow path of the functions below, for when the thread's account is exhausted. */

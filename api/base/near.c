@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How two names are alike, nearest first. A slip adds its number of edits to SLIP. */
+/* Degrees of similarity, nearest first. A slip adds its number of edits to SLIP. */
 enum { SAME, SAME_WORDS, ABBREVIATED, ONE_OF_ITS_WORDS, SLIP, FAR = 99 };
 enum { MOST_WORDS = 16, FOLDED_BYTES = sizeof(((struct api_near *)0)->words) };
 

@@ -23,15 +23,15 @@ const char *api_hint_of_body(const char *body, size_t bytes)
 		size_t n;
 		const char *words;
 	} kinds[] = {
-		{"\x1f\x8b", 2, "the body is compressed with gzip; send it as it is"},
-		{"\x28\xb5\x2f\xfd", 4, "the body is compressed with zstd; send it as it is"},
+		{"\x1f\x8b", 2, "the body is compressed with gzip; send it uncompressed"},
+		{"\x28\xb5\x2f\xfd", 4, "the body is compressed with zstd; send it uncompressed"},
 		{"\xef\xbb\xbf", 3, "the body begins with a byte order mark; JSON is UTF-8 without one"},
 		{"\xff\xfe", 2, "the body is UTF-16; JSON is UTF-8"},
 		{"\xfe\xff", 2, "the body is UTF-16; JSON is UTF-8"},
 		{"@", 1, "the body is the name of a file; curl sends the contents with --data-binary @FILE"},
 		{"b'", 2, "the body is the printed form of Python bytes; send the bytes themselves"},
 		{"--", 2, "the body is a multipart form; send the JSON text alone, with curl --data-binary @FILE"},
-		{"x\x9c", 2, "the body is compressed with zlib; send it as it is"},
+		{"x\x9c", 2, "the body is compressed with zlib; send it uncompressed"},
 		{"{\0", 2, "the body is UTF-16; JSON is UTF-8"},
 		{"PK\x03\x04", 4, "the body is a zip archive, such as a .npz file; send its arrays in JSON, or in a frame"},
 		{"\x93NUMPY", 6, "the body is a NumPy file; send the array in JSON, or in a frame"},

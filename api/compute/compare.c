@@ -46,7 +46,7 @@ static bool render_worst(struct api_job *job, const struct fric_comparison *c)
 
 /* ---- derivatives ---- */
 
-/* How far a field's derivatives are off, as a multiple of the tolerance: 1 is the largest that agrees. */
+/* The error of a field's derivatives as a multiple of the tolerance: 1 is the largest that agrees. */
 static double difference_of(const struct api_field_comparison *field)
 {
 	const struct fric_derivative_agreement *a = &field->numbers;

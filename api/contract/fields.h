@@ -236,7 +236,7 @@ extern const struct api_object api_request, api_set_document, api_set_question, 
 	api_barrier, api_collisions, api_groups[FRIC_N_TYPES], api_hessian, api_line, api_position_jacobian,
 	api_jvp_request, api_set_jvp_question, api_vjp_request, api_set_vjp_question, api_cotangents;
 
-/* In answers. */
+/* Names of values per contact; formats of matrices. */
 extern const char *const api_collision_output_names[FRIC_N_OUTPUTS + 1];
 extern const char *const api_hessian_formats[5], *const api_jacobian_formats[3];
 extern const struct api_rule api_output_rules[FRIC_N_OUTPUTS]; /* by enum fric_output */

@@ -186,7 +186,7 @@ static bool run(const struct api_service *service, const struct api_request *req
 	return operation->handler(&call);
 }
 
-/* What looks like lack of memory may be a raised stop flag, or a request that would never fit. */
+/* An allocation may have failed because of a raised stop flag, or because the request can never fit. */
 static void explain(const struct api_account *account, struct api_fault *fault)
 {
 	if (fault->deferred || (fault->status && fault->status != 503))

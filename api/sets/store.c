@@ -66,7 +66,7 @@ struct api_sets {
 	struct api_sets_counts counts;
 };
 
-/* What is to be freed after the lock is released. */
+/* Records to be freed after the lock is released. */
 struct grave {
 	struct api_entry *entries;
 	struct caller *callers;

@@ -29,7 +29,7 @@ void api_check_decays(struct api_check *check, const struct api_field *stribeck_
 /**
  * Requires both coefficients of a law with a single one to be equal. The fault is at the kinetic one, in an array at
  * its element.
- * @param mu_k  the field; absent: of zeros
+ * @param mu_k  the field; absent: zeros
  * @param n, width  rows of the larger of both, and numbers in a row
  * @param s, k  data NULL: zeros
  */

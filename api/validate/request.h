@@ -7,7 +7,7 @@
 
 #include "api/validate/question.h"
 
-/* What has been read so far. After a fault lengths are unknown, and fields that need them are checked as far as
+/* The state of the checks. After a fault lengths are unknown, and fields that need them are checked as far as
  * possible. Whether there was any fault is tested once, at the end. */
 struct api_request_check {
 	struct api_check *check;

@@ -325,7 +325,7 @@ CASES = {
         evaluate(changed(barrier={"dhat": 1e-3, "stiffness": 1e8, "dmin": 1e-3}, **{FACE + "__normal_force": None})),
     "contact 0 of face_vertex: negative_coefficient: the blended coefficient is negative (closest point outside its primitive)": evaluate(changed(friction={"eps_v": 1, "vertex_mu": [1, 0, 0, 0]},
                                    positions=[[0, 0, 0], [1, 0, 0], [0, 1, 0], [3, 0.25, 0.0005]])),
-    "line 1, column 1: the body is compressed with gzip; send it as it is": evaluate(gzip.compress(TEXT.encode())),
+    "line 1, column 1: the body is compressed with gzip; send it uncompressed": evaluate(gzip.compress(TEXT.encode())),
     "line 1, column 1: the body begins with a byte order mark; JSON is UTF-8 without one":
         evaluate(b"\xef\xbb\xbf" + TEXT.encode()),
     "line 1, column 1: the body is the name of a file; curl sends the contents with --data-binary @FILE":

@@ -276,7 +276,7 @@ static void questions(void **unused)
 		{"{'velocities': [1, 2, 3, 4, 5, 6], 'outputs': ['position_jacobian']}", "/positions",
 	     "the output \"position_jacobian\" needs it", true},
 		{"{'velocities': [1, 2, 3, 4, 5, 6], 'outputs': ['position_jacobian']}", NULL, NULL, false},
-		{"{}", "/velocities", "to evaluate at", false},
+		{"{}", "/velocities", "at which to evaluate", false},
 		{"[1]", "", "expected an object", false},
 		{"'x'", "", "encoded twice", false},
 		{"{'velocities': [1, 2, 3]}", "/velocities", "[2, 3]", false},
