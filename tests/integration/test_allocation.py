@@ -59,7 +59,7 @@ static void report(const char *name, int code)
 }
 #define REPORT(call) report(#call, call) /* the name ends at the bracket */
 
-enum { N = 20000, N_VERTICES = 1 << 18 };
+enum { N = 20000, N_VERTICES = 1 << 15 };
 static int32_t stencils[2 * N], rows[36 * N], cols[36 * N];
 static double positions[3 * N_VERTICES], velocities[3 * N_VERTICES], gradient[3 * N_VERTICES], values[36 * N];
 static double inner[3 * N], weights[2 * N], basis[6 * N], output[2 * N];

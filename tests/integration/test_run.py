@@ -46,7 +46,8 @@ def folder(tmp_path):
 
 
 def begin(root, patience, signals="--default-signal=INT,QUIT"):
-    return subprocess.Popen(["env", signals, root / "tests/run"], cwd=root, env={**os.environ, "PATIENCE": str(patience)}, text=True,
+    environment = {**os.environ, "PATIENCE": str(patience), "JOBS": "3"}
+    return subprocess.Popen(["env", signals, root / "tests/run"], cwd=root, env=environment, text=True,
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
 
