@@ -52,7 +52,8 @@ static const char *const scaling_meanings[] = {
 	                      .unit = in, .meaning = means, .most = (is) == API_INDICES ? 2 : 0},
 
 const char *const api_collision_output_names[FRIC_N_OUTPUTS + 1] = {OUTPUT_FIELDS(NAME_OF) NULL};
-const char *const api_collision_output_meanings[FRIC_N_OUTPUTS + 1] = {OUTPUT_FIELDS(MEANING_OF) NULL};
+const char *const api_collision_output_meanings[FRIC_N_OUTPUTS + 1] = {
+	OUTPUT_FIELDS(MEANING_OF) NULL}; /* NOLINT(bugprone-suspicious-missing-comma): texts of several lines */
 const struct api_rule api_output_rules[FRIC_N_OUTPUTS] = {OUTPUT_FIELDS(RULE_OF)};
 
 /* ---- groups ---- */

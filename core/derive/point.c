@@ -606,7 +606,7 @@ static void geometry_backwards(const struct point_task *task, const struct conta
 	const bool directed = directions_differ(task, p->i);
 	struct geometry_case contact;
 	struct geometry_inputs at, inputs = {.position = {{0}}};
-	long double normal[3];
+	long double normal[3] = {0};
 	for (int e = 0; e < 6; e++)
 		cotangent.tangent_basis[e] = lagged->frame.basis[e];
 	geometry_at(task, p, &contact, &at);

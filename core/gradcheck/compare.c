@@ -167,7 +167,7 @@ static size_t judge_triplets(const struct comparing *task, const struct referenc
 			raise_to(&f->of[FRIC_HESSIAN].largest_difference, capped(fabsl(*values - e->value)));
 			raise_to(&f->of[FRIC_HESSIAN].largest_entry, fabs(*values));
 		}
-	return (size_t)(r->m * r->m);
+	return (size_t)r->m * (size_t)r->m;
 }
 
 /* @return the first contact whose triplets are not finite, or end */

@@ -95,7 +95,7 @@ INLINE void add_mixed_close(enum fric_type type, int dim, const struct scatter *
 		UNROLL
 		for (int k = 0; k < stencil_size_of(type); k++) {
 			const int32_t place = places[(size_t)k * span.n + j];
-			const int64_t keeps = place >> 31; /* mask: all bits, or none if deferred */
+			const int64_t keeps = -(int64_t)(place < 0); /* mask: all bits, or none if deferred */
 			double *to = choose_row(s, dim, c->vertices[k][span.begin + j], place, keeps);
 			double2 xy;
 			__builtin_prefetch(to + (FETCH_DEFERRED & ~keeps), 1);
