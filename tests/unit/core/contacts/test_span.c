@@ -9,10 +9,10 @@ static const struct fric_contacts cut = {.n = 5000, .start = {0, 100, 100, 100 +
 static void test_spans_of_a_chunk(void **state)
 {
 	(void)state;
-	const struct span expected[] = {{FRIC_VERTEX_VERTEX, 0, 64},
-	                                {FRIC_VERTEX_VERTEX, 64, 36},
-	                                {FRIC_EDGE_EDGE, 100, 64},
-	                                {FRIC_FACE_VERTEX, 164, 64}};
+	const struct span expected[] = {{FRIC_VERTEX_VERTEX, 64, 0},
+	                                {FRIC_VERTEX_VERTEX, 36, 64},
+	                                {FRIC_EDGE_EDGE, 64, 100},
+	                                {FRIC_FACE_VERTEX, 64, 164}};
 	size_t at = 0;
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
 		const struct span span = next_span(&cut, at, FRIC_CHUNK);
