@@ -261,7 +261,7 @@ static bool is_unknown(const struct api_shape *shape)
 /* Whether the last two lengths are the expected ones in reverse order. */
 static bool is_transposed(const struct api_array *array, const size_t *expected, int rank)
 {
-	return rank > 1 && array->rank == rank && array->shape[rank - 2] == expected[rank - 1] &&
+	return (rank == 2 || rank == 3) && array->rank == rank && array->shape[rank - 2] == expected[rank - 1] &&
 	       (expected[rank - 2] == API_UNKNOWN_LENGTH || expected[rank - 2] == array->shape[rank - 1]);
 }
 

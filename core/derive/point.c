@@ -398,7 +398,7 @@ static void ellipses_forwards(const struct point_task *task, const struct contac
 {
 	const struct matchstick along = matchstick_of(task, p);
 	long double bare[3], pulled[3], slip[2], turn = 0;
-	struct ellipse_slopes by;
+	struct ellipse_slopes by = {.by_turn = 0};
 	if (task->follows) {
 		motion_forwards(p, &p->lagged, t, AT_LAGGED, &lagged->lever, bare, pulled);
 		project_tangent(task->batch->dim, &p->frame, p->lagged_pulled, &lagged->frame, pulled, slip);
@@ -536,7 +536,7 @@ static void ellipses_backwards(const struct point_task *task, const struct conta
 {
 	const struct matchstick along = matchstick_of(task, p);
 	long double turn = 0, slip[2], *pulled = &out->at[AT_LAGGED];
-	struct ellipse_slopes by;
+	struct ellipse_slopes by = {.by_turn = 0};
 	for (int kind = 0; kind < 2; kind++) {
 		if (!find_ellipse(task, p, &along, kind, &by))
 			continue;
