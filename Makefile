@@ -48,7 +48,7 @@ COMPILE = $(MAKE) --no-print-directory $(if $(filter -j% --jobserver%,$(MAKEFLAG
 objects = $(patsubst %,$(B)/%.o,$(wildcard $(1)/*.c $(1)/*/*.c $(1)/*/*.cc))
 UNIT_TESTS := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c tests/property/test_*.c))
 ifeq ($(MODE),tsan)
-UNIT_TESTS := $(shell tests/run --programs tsan)
+UNIT_TESTS := $(patsubst build/tsan/%,$(B)/%,$(shell tests/run --programs tsan))
 endif
 
 all: $(PROGRAM) $(B)/libfric.so ## build the program (build/frictiond) and the libraries
