@@ -129,9 +129,9 @@ bool api_check_request(struct api_check *check, enum api_request_kind kind, cons
 		w.n_vertices = facts->n_vertices;
 		w.n_twists = facts->n_bodies;
 		w.has_bodies = facts->has_bodies;
-	} else {
-		*lagged = (struct api_lagged){0};
 	}
+	if (lagged)
+		*lagged = (struct api_lagged){0};
 	const bool is_object = api_check_root(check, kinds[kind].object, kinds[kind].elsewhere, &w.root);
 	if (is_object) {
 		w.bodies_alone = facts ? facts->has_bodies && facts->n_vertices == 0 : has_bodies_alone(&w);
