@@ -124,9 +124,9 @@ $(B)/tests/unit/api/sets/test_store $(B)/tests/unit/api/sets/test_set: LDFLAGS +
 $(B)/tests/unit/api/sets/test_counted: LDFLAGS += $(foreach f,malloc calloc realloc aligned_alloc posix_memalign free mmap munmap mremap api_pool_take,-Wl,--wrap=$f)
 
 # Allocations fail, and it compares batches as the fuzz harness does.
-$(B)/tests/unit/api/sets/test_rest: LAYER := $(B)/tests/fuzz/parts.c.o $(B)/tests/fuzz/compare.c.o $(B)/libapi.a $(B)/libfric.a $(API_LIBS)
-$(B)/tests/unit/api/sets/test_rest: $(B)/tests/fuzz/parts.c.o $(B)/tests/fuzz/compare.c.o
-$(B)/tests/unit/api/sets/test_rest: LDFLAGS += $(foreach f,malloc realloc aligned_alloc posix_memalign free,-Wl,--wrap=$f)
+$(B)/tests/unit/api/sets/test_archive: LAYER := $(B)/tests/fuzz/parts.c.o $(B)/tests/fuzz/compare.c.o $(B)/libapi.a $(B)/libfric.a $(API_LIBS)
+$(B)/tests/unit/api/sets/test_archive: $(B)/tests/fuzz/parts.c.o $(B)/tests/fuzz/compare.c.o
+$(B)/tests/unit/api/sets/test_archive: LDFLAGS += $(foreach f,malloc realloc aligned_alloc posix_memalign free,-Wl,--wrap=$f)
 
 # The test makes mremap fail.
 $(B)/tests/unit/api/base/test_pool: LDFLAGS += -Wl,--wrap=mremap
@@ -180,7 +180,7 @@ $(B)/tests/bench/codec: $(B)/tests/bench/codec.c.o $(B)/libapi.a $(B)/libfric.a
 	$(call quiet,LD,$@)$(CC) $(LDFLAGS) $^ -o $@ $(API_LIBS)
 
 # The builds of `make fuzz` give a harness libFuzzer's main; all others one that replays files.
-FUZZERS := $(patsubst %,$(B)/tests/fuzz/%,lift frame handle dresses patch sets numbers query)
+FUZZERS := $(patsubst %,$(B)/tests/fuzz/%,lift frame handle json_frame_equivalence patch sets numbers query)
 FUZZ_MAIN := $(if $(filter fuzz%,$(MODE)),-fsanitize=fuzzer,$(B)/tests/fuzz/replay.c.o)
 FUZZ_COMMON := $(patsubst %,$(B)/tests/fuzz/%.c.o,compare judge dressed parts replay) $(B)/tests/unit/api/numbers/to_chars.cc.o
 $(FUZZERS): %: %.c.o $(FUZZ_COMMON) $(B)/libapi.a $(B)/libfric.a
@@ -241,10 +241,10 @@ simulate: ## run COUNT=1000000 schedules of whole connections made from seeds, a
 	+@$(COMPILE) MODE=asan $(SIMULATOR:$(B)/%=build/asan/%)
 	@COUNT=$(COUNT) tests/simulator/run
 
-holes: ## undo repairs one by one, and see that the simulator finds each
+regressions: ## undo repairs one by one, and see that the simulator finds each
 	@scripts/packages build test
 	+@$(COMPILE) MODE=release $(SIMULATOR:$(B)/%=build/release/%)
-	@tests/simulator/holes/run
+	@tests/simulator/regressions/run
 
 DEMO_OBJECTS = $(foreach layer,server api core,$(call objects,$(layer)))
 demo: ## install packages, build, post a real batch with curl and show the answer
@@ -269,10 +269,10 @@ bare-test: ## make demo and a share of make test in a Debian system with git and
 	@scripts/packages image
 	@tests/bare/run
 
-fire-test: ## kill replicas behind nginx, overload one, soak it for five minutes (FIRE="--soak-seconds 60" for less)
-	@scripts/packages fire
+chaos-test: ## kill replicas behind nginx, overload one, soak it for five minutes (CHAOS="--soak-seconds 60" for less)
+	@scripts/packages chaos
 	+@$(COMPILE) all
-	@tests/fire/run $(FIRE)
+	@tests/chaos/run $(CHAOS)
 
 deploy-test: ## test deploy/: nginx, compose, Kubernetes, Prometheus, Grafana, systemd, man page
 	@scripts/packages deploy
@@ -335,8 +335,8 @@ help: ## print this list
 	@echo 'Targets of make:'
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{printf "  %-14s %s\n", $$1, $$2}'
 
-.PHONY: all programs tests fuzzers test test-all test-packages packages bench asan tsan mutants fuzz boundaries simulate holes demo run dist coverage docs \
-	image image-test bare-test deploy-test fire-test examples-test explorer-test lint install install-program clean help
+.PHONY: all programs tests fuzzers test test-all test-packages packages bench asan tsan mutants fuzz boundaries simulate regressions demo run dist coverage docs \
+	image image-test bare-test deploy-test chaos-test examples-test explorer-test lint install install-program clean help
 .SECONDARY:
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

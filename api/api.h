@@ -55,7 +55,7 @@ enum { API_PATH_BYTES = 640, API_NAME_BYTES = 128, API_MAX_NAMES = 2 };
 struct api_match {
 	const struct api_table *table; /* the table it was looked up in */
 	const struct api_route *route; /* its row (contract/route.h); NULL: no row matches */
-	const char *query;             /* undecoded, "" if there is none; borrowed from the target */
+	const char *url_query;         /* undecoded, "" if there is none; borrowed from the target */
 	bool is_broken;                /* a broken %-escape, or a name that is too long or not UTF-8: 404 whatever the
 	                                * row */
 	bool is_plain; /* the fixed part of the row's path came without escapes. Escaped forms are served as well, but

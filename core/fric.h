@@ -264,7 +264,7 @@ enum fric_code fric_schedule_create(const struct fric_context *context, const st
 void fric_schedule_free(struct fric_schedule *schedule);
 
 /* Where lagged contacts are evaluated. Set unused members to zero: later versions may add members. */
-struct fric_question {
+struct fric_query {
 	const double *velocities;             /* [n_dofs], finite */
 	const struct fric_state *state;       /* NULL: all contacts use their scalar coefficients */
 	const struct fric_schedule *schedule; /* NULL: made for each gradient. One thread ignores it */
@@ -285,17 +285,17 @@ size_t fric_n_skipped(const struct fric_contacts *contacts);
  * @param potential  one number: force * velocity; overwritten
  * @param gradient   [n_dofs]: force; for a body, force and the torque about its point; the friction force is its
  *                   negative; overwritten
- * Allocates while it runs: for the gradient a schedule, unless `question` has one, and from memory at most dim doubles
+ * Allocates while it runs: for the gradient a schedule, unless `query` has one, and from memory at most dim doubles
  * per vertex of a contact and 6 per body of a contact; for the potential a few sums from malloc.
  */
 enum fric_code fric_evaluate(const struct fric_context *context, const struct fric_contacts *contacts,
-                             const struct fric_question *question, double *potential, double *gradient,
+                             const struct fric_query *query, double *potential, double *gradient,
                              struct fric_error *error);
 
 /**
  * The potential along a line of velocities and its derivative there, for line searches. Slip is affine in t, so it is
  * gathered once, not at every step.
- * @param question   velocities at t = 0. The effective coefficients of its state hold for every t
+ * @param query   velocities at t = 0. The effective coefficients of its state hold for every t
  * @param direction  [n_dofs] finite; any unit
  * @param n_steps    may be 0; then nothing is written
  * @param steps      [n_steps] values of t, finite, of any sign and in any order; velocity / unit of the direction
@@ -306,8 +306,8 @@ enum fric_code fric_evaluate(const struct fric_context *context, const struct fr
  * Allocates two doubles per step and 64 contacts while it runs, from memory.
  */
 enum fric_code fric_line(const struct fric_context *context, const struct fric_contacts *contacts,
-                         const struct fric_question *question, const double *direction, size_t n_steps,
-                         const double *steps, double *potential, double *slope, struct fric_error *error);
+                         const struct fric_query *query, const double *direction, size_t n_steps, const double *steps,
+                         double *potential, double *slope, struct fric_error *error);
 
 /* Outputs per contact, with these rows; skipped contacts give zeros (status: 2). */
 enum fric_output {
@@ -334,7 +334,7 @@ bool fric_has_output(const struct fric_contacts *contacts, enum fric_type type, 
  * Allocates nothing.
  */
 enum fric_code fric_contact_output(const struct fric_context *context, const struct fric_contacts *contacts,
-                                   const struct fric_question *question, enum fric_type type, enum fric_output output,
+                                   const struct fric_query *query, enum fric_type type, enum fric_output output,
                                    double *out, struct fric_error *error);
 
 /* Number of entries of a contact's inner matrix: 3 in 3D (a00, a01, a11), 1 in 2D. For bodies 15 and 3: the upper
@@ -349,7 +349,7 @@ size_t fric_n_inner(const struct fric_contacts *contacts);
  * Allocates nothing.
  */
 enum fric_code fric_hessian_inner(const struct fric_context *context, const struct fric_contacts *contacts,
-                                  const struct fric_question *question, enum fric_projection projection, double *inner,
+                                  const struct fric_query *query, enum fric_projection projection, double *inner,
                                   struct fric_error *error);
 /* Rows of the factors of each group, in the order of its contacts. Pointers of empty groups may be NULL. */
 struct fric_factors {
@@ -365,7 +365,7 @@ struct fric_factors {
  * Allocates nothing.
  */
 enum fric_code fric_hessian_factors(const struct fric_context *context, const struct fric_contacts *contacts,
-                                    const struct fric_question *question, enum fric_projection projection,
+                                    const struct fric_query *query, enum fric_projection projection,
                                     const struct fric_factors *factors, struct fric_error *error);
 /* The stencil weights w of a group at vertices, [n, k]; zeros for a skipped contact. Allocates nothing. */
 enum fric_code fric_stencil_weights(const struct fric_context *context, const struct fric_contacts *contacts,
@@ -377,13 +377,12 @@ enum fric_code fric_stencil_weights(const struct fric_context *context, const st
  * @param vectors    [n_vectors, n_dofs] finite
  * @param products   [n_vectors, n_dofs]; overwritten; must not overlap the vectors
  * @return FRIC_OK; FRIC_E_NOT_FINITE if an inner matrix or a product overflows; or another error's code
- * Allocates while it runs, from memory: a schedule, unless `question` has one, inner matrices, at most dim doubles per
+ * Allocates while it runs, from memory: a schedule, unless `query` has one, inner matrices, at most dim doubles per
  * vertex of a contact or 8 MiB, and 6 doubles per body of a contact.
  */
 enum fric_code fric_hessian_products(const struct fric_context *context, const struct fric_contacts *contacts,
-                                     const struct fric_question *question, enum fric_projection projection,
-                                     size_t n_vectors, const double *vectors, double *products,
-                                     struct fric_error *error);
+                                     const struct fric_query *query, enum fric_projection projection, size_t n_vectors,
+                                     const double *vectors, double *products, struct fric_error *error);
 
 size_t fric_n_triplets(const struct fric_contacts *contacts, enum fric_triangle triangle);
 /**
@@ -447,25 +446,25 @@ enum fric_code fric_hessian_bsr(const struct fric_context *context, const struct
                                 double *data, struct fric_error *error);
 
 /* Derivatives of potential and gradient with respect to their inputs (docs/derivatives.md): the fields of a batch or of
- * a question. Derivatives have the shape of the field. */
+ * a query. Derivatives have the shape of the field. */
 enum fric_field {
-	FRIC_BY_VELOCITIES,        /* [n_dofs] */
-	FRIC_BY_LAGGED_VELOCITIES, /* [n_dofs] fric_derivation.slip_velocities, if directions follow them */
-	FRIC_BY_POSITIONS,         /* [n_vertices, dim] */
-	FRIC_BY_BODY_POSITIONS,    /* [n_bodies, dim] */
-	FRIC_BY_EPS_V,             /* one number: friction.eps_v */
-	FRIC_BY_MU_S,              /* one number: friction.mu_s */
-	FRIC_BY_MU_K,
-	FRIC_BY_VERTEX_MU_S, /* [n_vertices] */
-	FRIC_BY_VERTEX_MU_K,
-	FRIC_BY_MATERIAL_MU_S, /* [n_materials, n_materials]: tangents are symmetric; cotangents count each half */
-	FRIC_BY_MATERIAL_MU_K,
-	FRIC_BY_STRIBECK_SPEED, /* one number: friction.law.stribeck_speed */
-	FRIC_BY_VISCOUS,        /* one number: friction.law.viscous */
-	FRIC_BY_CURVE_FACTORS,  /* [curve.n]; the first factor is 1 but may have a tangent */
-	FRIC_BY_DHAT,           /* one number each: fric_batch.barrier */
-	FRIC_BY_STIFFNESS,
-	FRIC_BY_DMIN
+	FRIC_WRT_VELOCITIES,        /* [n_dofs] */
+	FRIC_WRT_LAGGED_VELOCITIES, /* [n_dofs] fric_derivation.slip_velocities, if directions follow them */
+	FRIC_WRT_POSITIONS,         /* [n_vertices, dim] */
+	FRIC_WRT_BODY_POSITIONS,    /* [n_bodies, dim] */
+	FRIC_WRT_EPS_V,             /* one number: friction.eps_v */
+	FRIC_WRT_MU_S,              /* one number: friction.mu_s */
+	FRIC_WRT_MU_K,
+	FRIC_WRT_VERTEX_MU_S, /* [n_vertices] */
+	FRIC_WRT_VERTEX_MU_K,
+	FRIC_WRT_MATERIAL_MU_S, /* [n_materials, n_materials]: tangents are symmetric; cotangents count each half */
+	FRIC_WRT_MATERIAL_MU_K,
+	FRIC_WRT_STRIBECK_SPEED, /* one number: friction.law.stribeck_speed */
+	FRIC_WRT_VISCOUS,        /* one number: friction.law.viscous */
+	FRIC_WRT_CURVE_FACTORS,  /* [curve.n]; the first factor is 1 but may have a tangent */
+	FRIC_WRT_DHAT,           /* one number each: fric_batch.barrier */
+	FRIC_WRT_STIFFNESS,
+	FRIC_WRT_DMIN
 };
 #define FRIC_N_FIELDS 17
 
@@ -509,7 +508,7 @@ struct fric_differential {
 struct fric_derivation {
 	const struct fric_batch *batch; /* the one that `contacts` were prepared from */
 	const struct fric_contacts *contacts;
-	const struct fric_question *question;
+	const struct fric_query *query;
 	const double *slip_velocities;       /* [n_dofs] that the state was created with; NULL without a state */
 	bool vertices_follow, bodies_follow; /* whether the directions of effective coefficients, at vertices and of bodies,
 	                                        depend on slip_velocities and on every other input of the slip there; if
@@ -522,7 +521,7 @@ struct fric_derivation {
  * @param potential_tangent, gradient_tangent  the same shapes; overwritten
  * @return FRIC_OK, FRIC_E_NOT_FINITE if a result overflows, or another error's code. At a knot of a piecewise
  *         definition the right-hand derivative is used; skipped contacts give zero
- * Allocates while it runs, from memory: a schedule, unless `question` has one, and columns of some numbers per contact;
+ * Allocates while it runs, from memory: a schedule, unless `query` has one, and columns of some numbers per contact;
  * and from malloc what fric_evaluate does.
  */
 enum fric_code fric_jvp(const struct fric_context *context, const struct fric_derivation *derivation,
@@ -541,18 +540,19 @@ enum fric_code fric_vjp(const struct fric_context *context, const struct fric_de
                         double potential_cotangent, const double *gradient_cotangent, double *potential,
                         double *gradient, const struct fric_differential *cotangents, struct fric_error *error);
 
-/* Whether fric_second supports a field or a row. */
+/* Whether fric_second_derivative_product supports a field or a row. */
 bool fric_has_second(enum fric_field field);
 bool fric_row_has_second(enum fric_row row);
 /**
  * The derivative along tangents of the result of fric_vjp with potential cotangent 1: a product with the second
  * derivatives of the potential. Supports velocities, eps_v, coefficients (scalar, at vertices, of materials, of
  * groups), and normal forces and weights of groups; all other pointers must be NULL.
- * Allocates while it runs, from memory: a schedule, unless `question` has one, and columns of some numbers per contact.
+ * Allocates while it runs, from memory: a schedule, unless `query` has one, and columns of some numbers per contact.
  */
-enum fric_code fric_second(const struct fric_context *context, const struct fric_derivation *derivation,
-                           const struct fric_differential *tangents, const struct fric_differential *cotangents,
-                           struct fric_error *error);
+enum fric_code fric_second_derivative_product(const struct fric_context *context,
+                                              const struct fric_derivation *derivation,
+                                              const struct fric_differential *tangents,
+                                              const struct fric_differential *cotangents, struct fric_error *error);
 
 /* The Jacobian of the gradient with respect to positions, [n_dofs, n_vertices * dim], not symmetric; the rows of bodies
  * are empty. Triplets in the order of fric_hessian_triplets (FRIC_FULL), of contacts at vertices only. */
@@ -616,7 +616,7 @@ struct fric_comparison {
  * Allocates all these results except the triplets while it runs, from memory; and from malloc what those calls do.
  */
 enum fric_code fric_compare(const struct fric_context *context, const struct fric_contacts *contacts,
-                            const struct fric_question *question, struct fric_comparison *comparison,
+                            const struct fric_query *query, struct fric_comparison *comparison,
                             struct fric_error *error);
 
 #define FRIC_DERIVATIVE_TOLERANCE 1e-7 /* of differences of results; see docs/check.md */

@@ -115,17 +115,17 @@ static void render_fields(struct api_job *job, const struct api_comparison *c)
 	api_render_integer(r, worst, "index", field->numbers.worst);
 }
 
-static void check_query(struct api_job *job, struct api_check *check, const struct api_field *query)
+static void check_url_query(struct api_job *job, struct api_check *check, const struct api_field *url_query)
 {
 	struct api_comparison *out = job->more;
-	const struct api_field derivatives = api_ruled(query, &api_check_query, 0);
+	const struct api_field derivatives = api_ruled(url_query, &api_check_url_query, 0);
 	if (!job->fault->status)
 		api_check_bool(check, &derivatives, &out->wants_derivatives);
 }
 
-static bool read_query(struct api_job *job)
+static bool read_url_query(struct api_job *job)
 {
-	return api_job_query(job, &api_check_query, check_query);
+	return api_job_url_query(job, &api_check_url_query, check_url_query);
 }
 
 /* ---- the whole comparison ---- */
@@ -169,7 +169,7 @@ static bool compare_whole(struct api_job *job)
 
 static bool decode_whole(struct api_job *job)
 {
-	return read_query(job) && api_job_decode_whole(job);
+	return read_url_query(job) && api_job_decode_whole(job);
 }
 
 /* Reads the set's document for the notes, as contacts do not record where their values came from. */
@@ -180,11 +180,11 @@ static bool compare_set(struct api_job *job)
 
 static bool decode_of_set(struct api_job *job)
 {
-	return read_query(job) && api_job_decode_question(job);
+	return read_url_query(job) && api_job_decode_query(job);
 }
 
 static const struct api_steps steps_of_whole = {decode_whole, api_job_prepare_whole, compare_whole, NULL, false};
-const struct api_steps api_compare_set = {decode_of_set, api_job_prepare_question, compare_set, NULL, false};
+const struct api_steps api_compare_set = {decode_of_set, api_job_prepare_query, compare_set, NULL, false};
 
 bool api_compare(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
                  struct api_response *response, struct api_comparison *comparison)

@@ -7,7 +7,7 @@
 
 /* ---- variables ---- */
 
-/* Lists the set's variables first; those of the question replace them. */
+/* Lists the set's variables first; those of the query replace them. */
 static bool list_variables(struct api_job *job, struct api_variables *variables)
 {
 	const struct fric_batch *batch = &job->lagged.batch;
@@ -18,12 +18,12 @@ static bool list_variables(struct api_job *job, struct api_variables *variables)
 
 bool api_derivation_of(struct api_job *job, struct fric_derivation *core)
 {
-	const struct api_question *q = &job->question;
+	const struct api_query *q = &job->query;
 	const struct api_lagged_velocities *of_set = &job->set_velocities;
 	*core = (struct fric_derivation){
 		.batch = &job->lagged.batch,
 		.contacts = job->contacts,
-		.question = &job->asked,
+		.query = &job->asked,
 		.vertices_follow = q->sent_lagged_velocities || of_set->vertices,
 		.bodies_follow = q->sent_lagged_body_velocities || of_set->bodies,
 	};
@@ -58,12 +58,12 @@ static bool is_field(const struct api_variable *v, enum fric_field field)
 /* Without matchsticks the lagged velocities have no effect, and the core has no field for them. */
 static bool is_known(const struct api_derivation *d, const struct api_variable *v)
 {
-	return !v->is_empty && (!is_field(v, FRIC_BY_LAGGED_VELOCITIES) || d->core.slip_velocities);
+	return !v->is_empty && (!is_field(v, FRIC_WRT_LAGGED_VELOCITIES) || d->core.slip_velocities);
 }
 
 static bool is_of_dofs(const struct api_variable *v)
 {
-	return is_field(v, FRIC_BY_VELOCITIES) || is_field(v, FRIC_BY_LAGGED_VELOCITIES);
+	return is_field(v, FRIC_WRT_VELOCITIES) || is_field(v, FRIC_WRT_LAGGED_VELOCITIES);
 }
 
 /* The core's pointer for a variable's field; which: 0, or 1 for the second field of a variable that has two. */
@@ -285,7 +285,8 @@ bool api_derive_second(struct api_job *job, const struct api_derivation *d, cons
 	struct fric_differential tangents, cotangents;
 	if (!take_tangents(job, d, along, &tangents) || !make_room(job, d, by, &cotangents))
 		return false;
-	const enum fric_code code = fric_second(&job->context, &d->core, &tangents, &cotangents, &job->error);
+	const enum fric_code code =
+		fric_second_derivative_product(&job->context, &d->core, &tangents, &cotangents, &job->error);
 	return finish_cotangents(job, d, code, by, &cotangents);
 }
 
@@ -403,10 +404,10 @@ static bool decode_whole(struct api_job *job)
 	struct api_asked *asked = job->more;
 	struct api_check check = api_job_check(job);
 	return api_job_read(job) &&
-	       api_check_derivative(&check, asked->kind, &job->lagged, &job->question, &asked->derivative);
+	       api_check_derivative(&check, asked->kind, &job->lagged, &job->query, &asked->derivative);
 }
 
-/* Lists the set's fields before those of the question, which replace them. */
+/* Lists the set's fields before those of the query, which replace them. */
 static bool decode_of_set(struct api_job *job)
 {
 	struct api_asked *asked = job->more;
@@ -417,7 +418,7 @@ static bool decode_of_set(struct api_job *job)
 		return false;
 	if (!api_variables_list(&job->set_document, batch, &job->facts, &job->arena, &asked->derivative.variables))
 		return api_fault_no_memory(job->fault);
-	return api_check_set_derivative(&check, asked->kind, &job->facts, batch, &job->question, &asked->derivative);
+	return api_check_set_derivative(&check, asked->kind, &job->facts, batch, &job->query, &asked->derivative);
 }
 
 /* A derivative may have as many numbers as all fields together. */
@@ -431,4 +432,4 @@ static void weigh(const struct api_job *job, struct api_work *work)
 }
 
 const struct api_steps api_derive_whole = {decode_whole, api_job_prepare_whole, answer, weigh, true},
-					   api_derive_set = {decode_of_set, api_job_prepare_question, answer, weigh, true};
+					   api_derive_set = {decode_of_set, api_job_prepare_query, answer, weigh, true};

@@ -2,7 +2,7 @@
 
 bool api_evaluate_line(struct api_job *job)
 {
-	const struct api_question *q = &job->question;
+	const struct api_query *q = &job->query;
 	struct api_render *r = &job->render;
 	const double *direction = api_job_join(job, q->direction, q->body_direction);
 	json_t *line = api_render_add(r, r->document.root, "line", json_object());
@@ -30,7 +30,7 @@ static bool check_products_size(struct api_job *job, size_t bytes)
 
 bool api_evaluate_products(struct api_job *job)
 {
-	const struct api_question *q = &job->question;
+	const struct api_query *q = &job->query;
 	const size_t ndof = api_job_n_dofs(job), n = q->n_vectors * ndof;
 	struct api_render *r = &job->render;
 	if (!check_products_size(job, n * sizeof(double)))

@@ -4,7 +4,7 @@
 
 static bool evaluate_sums(struct api_job *job)
 {
-	const struct api_question *q = &job->question;
+	const struct api_query *q = &job->query;
 	const size_t ndof = api_job_n_dofs(job);
 	json_t *root = job->render.document.root;
 	double potential = 0, *gradient = q->outputs[API_GRADIENT] ? api_job_array(job, ndof, sizeof(double)) : NULL;
@@ -45,7 +45,7 @@ static bool evaluate_group(struct api_job *job, enum fric_type type, json_t *col
 	json_t *group = api_render_add(&job->render, collisions, fric_type_name(type), json_object());
 	for (int output = 0; output < FRIC_N_OUTPUTS; output++) {
 		const enum fric_output o = (enum fric_output)output;
-		if (!job->question.collision_outputs[o] || !fric_has_output(job->contacts, type, o))
+		if (!job->query.collision_outputs[o] || !fric_has_output(job->contacts, type, o))
 			continue;
 		json_t *values = group_output(job, type, o);
 		if (!values)
@@ -84,13 +84,13 @@ static bool evaluate(struct api_job *job)
 	if (!evaluate_sums(job))
 		return false;
 	for (int i = 0; i < API_N_EVALUATE_OUTPUTS; i++)
-		if (job->question.outputs[i] && outputs[i].compute && !outputs[i].compute(job))
+		if (job->query.outputs[i] && outputs[i].compute && !outputs[i].compute(job))
 			return false;
 	api_job_skipped(job);
 	return true;
 }
 
-static size_t n_collision_outputs(const struct api_question *q)
+static size_t n_collision_outputs(const struct api_query *q)
 {
 	size_t n = 0;
 	for (int output = 0; output < FRIC_N_OUTPUTS; output++)
@@ -101,7 +101,7 @@ static size_t n_collision_outputs(const struct api_question *q)
 static void weigh(const struct api_job *job, struct api_work *work)
 {
 	enum { NUMBERS_OF_OUTPUT = 3 };
-	const struct api_question *q = &job->question;
+	const struct api_query *q = &job->query;
 	api_job_weigh(job, work);
 	const size_t dim = api_job_dim(job), ndof = api_n_dofs(dim, work->n_vertices, work->n_bodies);
 	for (int i = 0; i < API_N_EVALUATE_OUTPUTS; i++) {
@@ -115,4 +115,4 @@ static void weigh(const struct api_job *job, struct api_work *work)
 }
 
 const struct api_steps api_evaluate_whole = {api_job_decode_whole, api_job_prepare_whole, evaluate, weigh, true},
-					   api_evaluate_set = {api_job_decode_question, api_job_prepare_question, evaluate, weigh, true};
+					   api_evaluate_set = {api_job_decode_query, api_job_prepare_query, evaluate, weigh, true};

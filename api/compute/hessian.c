@@ -5,7 +5,7 @@
 /* The inner matrices of all contacts, in order; NULL after a fault. */
 static double *inner_matrices(struct api_job *job)
 {
-	const struct api_question *q = &job->question;
+	const struct api_query *q = &job->query;
 	double *inner = api_job_array(job, fric_n_inner(job->contacts), sizeof(*inner));
 	if (!inner || !api_job_core(job, fric_hessian_inner(&job->context, job->contacts, &job->asked,
 	                                                    (enum fric_projection)q->projection, inner, &job->error)))
@@ -21,7 +21,7 @@ static bool fill(struct api_job *job, const struct api_entries *e)
 		return false;
 	if (!e->pattern)
 		return api_job_core(job, fric_hessian_triplets(&job->context, contacts, inner,
-		                                               (enum fric_triangle)job->question.triangle, e->rows, e->cols,
+		                                               (enum fric_triangle)job->query.triangle, e->rows, e->cols,
 		                                               e->numbers, &job->error));
 	return api_job_core(
 		job, e->indptr
@@ -38,7 +38,7 @@ static bool fill_places(struct api_job *job, const struct api_entries *e)
 		return false;
 	memset(inner, 0, n * sizeof(*inner));
 	return api_job_core(job, fric_hessian_triplets(&job->context, job->contacts, inner,
-	                                               (enum fric_triangle)job->question.triangle, e->rows, e->cols,
+	                                               (enum fric_triangle)job->query.triangle, e->rows, e->cols,
 	                                               e->numbers, &job->error));
 }
 
@@ -93,7 +93,7 @@ static void add_body_factors(struct api_job *job, enum fric_type type, const str
 
 static bool factors(struct api_job *job, json_t *hessian)
 {
-	const struct api_question *q = &job->question;
+	const struct api_query *q = &job->query;
 	struct fric_factors all;
 	if (!allocate_factors(job, &all) ||
 	    !api_job_core(job, fric_hessian_factors(&job->context, job->contacts, &job->asked,
@@ -107,7 +107,7 @@ static bool factors(struct api_job *job, json_t *hessian)
 
 bool api_evaluate_hessian(struct api_job *job)
 {
-	const struct api_question *q = &job->question;
+	const struct api_query *q = &job->query;
 	const struct api_matrix matrix = {
 		.n_cols = api_job_n_dofs(job),
 		.n_triplets = fric_n_triplets(job->contacts, (enum fric_triangle)q->triangle),
@@ -129,8 +129,8 @@ bool api_render_hessian_places(struct api_job *job, const char *format, json_t *
 {
 	const struct api_matrix matrix = {
 		.n_cols = api_job_n_dofs(job),
-		.n_triplets = fric_n_triplets(job->contacts, (enum fric_triangle)job->question.triangle),
-		.places = job->question.triangle,
+		.n_triplets = fric_n_triplets(job->contacts, (enum fric_triangle)job->query.triangle),
+		.places = job->query.triangle,
 		.without_numbers = true,
 		.fill = fill_places,
 	};

@@ -15,7 +15,7 @@ static bool fill(struct api_job *job, const struct api_entries *e)
 
 bool api_evaluate_position_jacobian(struct api_job *job)
 {
-	const struct api_question *q = &job->question;
+	const struct api_query *q = &job->query;
 	const struct api_matrix matrix = {
 		.n_cols = job->facts.n_vertices * job->facts.dim,
 		.n_triplets = fric_n_jacobian_triplets(job->contacts),

@@ -8,7 +8,7 @@
 #include "api/dispatch/format.h"
 #include "api/numbers/print_double.h"
 #include "api/problem.h"
-#include "api/validate/query.h"
+#include "api/validate/url_query.h"
 
 enum { SKIPPED_NODES = 4 }; /* nodes of JSON per skipped contact in an answer */
 
@@ -65,41 +65,41 @@ struct api_check api_job_check(struct api_job *job)
 		.document = &job->document, .arena = &job->arena, .fault = job->fault, .service = job->service};
 }
 
-bool api_job_query(struct api_job *job, const struct api_object *rules,
-                   void (*check)(struct api_job *job, struct api_check *check, const struct api_field *query))
+bool api_job_url_query(struct api_job *job, const struct api_object *rules,
+                       void (*check)(struct api_job *job, struct api_check *check, const struct api_field *url_query))
 {
-	struct api_document query = {0};
-	const char *text = job->request->match ? job->request->match->query : "";
-	const bool is_read = api_query_document(text, rules, &job->arena, &query, job->fault);
+	struct api_document url_query = {0};
+	const char *text = job->request->match ? job->request->match->url_query : "";
+	const bool is_read = api_url_query_document(text, rules, &job->arena, &url_query, job->fault);
 	if (is_read) {
-		struct api_check of_query = api_job_check(job);
-		struct api_field root = {.node = query.root};
-		of_query.document = &query;
-		api_check_object(&of_query, &root, rules);
-		check(job, &of_query, &root);
+		struct api_check of_url_query = api_job_check(job);
+		struct api_field root = {.node = url_query.root};
+		of_url_query.document = &url_query;
+		api_check_object(&of_url_query, &root, rules);
+		check(job, &of_url_query, &root);
 	}
-	json_decref(query.root);
+	json_decref(url_query.root);
 	return is_read && !job->fault->status;
 }
 
 bool api_job_decode_whole(struct api_job *job)
 {
 	struct api_check check = api_job_check(job);
-	return api_job_read(job) && api_check_evaluation(&check, &job->lagged, &job->question);
+	return api_job_read(job) && api_check_evaluation(&check, &job->lagged, &job->query);
 }
 
-bool api_job_decode_question(struct api_job *job)
+bool api_job_decode_query(struct api_job *job)
 {
 	struct api_check check = api_job_check(job);
 	job->facts = job->set->facts;
-	return api_job_read(job) && api_check_set_question(&check, &job->facts, &job->question);
+	return api_job_read(job) && api_check_set_query(&check, &job->facts, &job->query);
 }
 
 bool api_job_open_set(struct api_job *job)
 {
 	struct api_set_facts facts;
 	struct api_check check = {.document = &job->set_document, .arena = &job->arena, .fault = job->fault};
-	return api_rest_read(&job->set->document, &job->arena, &job->set_document, job->fault) &&
+	return api_archive_read(&job->set->document, &job->arena, &job->set_document, job->fault) &&
 	       api_check_set(&check, &job->lagged, &job->set_velocities, &facts);
 }
 
@@ -123,15 +123,15 @@ static bool choose(struct api_job *job, const double *vertices, const double *bo
 
 bool api_job_prepare_whole(struct api_job *job)
 {
-	const struct api_question *q = &job->question;
+	const struct api_query *q = &job->query;
 	if (!api_job_core(job, fric_prepare(&job->context, &job->lagged.batch, &job->own_contacts, &job->error)))
 		return false;
 	job->contacts = job->own_contacts;
 	api_state_facts(&job->lagged, &job->facts);
 	if (!api_job_may_skip(job) || !choose(job, q->lagged_velocities, q->lagged_body_velocities))
 		return false;
-	job->asked = (struct fric_question){.velocities = api_job_join(job, q->velocities, q->body_velocities),
-	                                    .state = job->own_state};
+	job->asked = (struct fric_query){.velocities = api_job_join(job, q->velocities, q->body_velocities),
+	                                 .state = job->own_state};
 	return !job->fault->status;
 }
 
@@ -140,17 +140,17 @@ static const double *first_of(const double *a, const double *b, const double *c)
 	return a ? a : b ? b : c;
 }
 
-/* The directions of matchsticks follow the question's lagged velocities, else the set's, else the velocities. */
-bool api_job_prepare_question(struct api_job *job)
+/* The directions of matchsticks follow the query's lagged velocities, else the set's, else the velocities. */
+bool api_job_prepare_query(struct api_job *job)
 {
-	const struct api_question *q = &job->question;
+	const struct api_query *q = &job->query;
 	struct api_set *set = job->set;
 	const bool has_own = !q->lagged_velocities && !q->lagged_body_velocities && set->has_lagged_velocities;
 	job->contacts = set->contacts;
 	if (!has_own && !choose(job, first_of(q->lagged_velocities, set->lagged_velocities, q->velocities),
 	                        first_of(q->lagged_body_velocities, set->lagged_body_velocities, q->body_velocities)))
 		return false;
-	job->asked = (struct fric_question){
+	job->asked = (struct fric_query){
 		.velocities = api_job_join(job, q->velocities, q->body_velocities),
 		.state = has_own ? set->state : job->own_state,
 		.schedule = q->outputs[API_GRADIENT] ? api_set_schedule(set, &job->context) : NULL,

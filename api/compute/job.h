@@ -8,7 +8,7 @@
 #include "api/contract/route.h"
 #include "api/dispatch/cost.h"
 #include "api/sets/set.h"
-#include "api/validate/question.h"
+#include "api/validate/query.h"
 
 /* The request in examples: a vertex on a floor, at half of eps_v. */
 #define API_ONE_VERTEX \
@@ -41,7 +41,7 @@ struct api_job {
 	struct api_arena arena;
 	struct api_document document;
 	struct api_lagged lagged; /* set if the request brings a lagged part, or after api_job_open_set */
-	struct api_question question;
+	struct api_query query;
 	struct api_set_facts facts;           /* about the contacts */
 	const struct fric_contacts *contacts; /* own_contacts, or the set's */
 	struct fric_contacts *own_contacts;
@@ -50,7 +50,7 @@ struct api_job {
 	struct api_document set_document; /* set by api_job_open_set */
 	struct api_lagged_velocities set_velocities;
 	const double *slip_velocities; /* [n_dofs] of asked.state, unless the set provides them */
-	struct fric_question asked;    /* input of the core's evaluations */
+	struct fric_query asked;       /* input of the core's evaluations */
 	struct api_render render;      /* the answer, begun before compute is called */
 	struct api_fault *fault;
 	struct fric_error error; /* from the last call into the core */
@@ -69,12 +69,12 @@ bool api_job_run(const struct api_call *call, const struct api_steps *steps, str
 
 /* ---- steps ---- */
 
-/* For a request with both lagged part and question. */
+/* For a request with both lagged part and query. */
 bool api_job_decode_whole(struct api_job *job);
 bool api_job_prepare_whole(struct api_job *job);
-/* For a question about job->set. */
-bool api_job_decode_question(struct api_job *job);
-bool api_job_prepare_question(struct api_job *job);
+/* For a query about job->set. */
+bool api_job_decode_query(struct api_job *job);
+bool api_job_prepare_query(struct api_job *job);
 
 /* Adds preparing and evaluating the contacts, vertices and bodies of the set or the lagged part, and a gradient. */
 void api_job_weigh(const struct api_job *job, struct api_work *work);
@@ -90,8 +90,8 @@ bool api_job_read(struct api_job *job);
 struct api_check api_job_check(struct api_job *job);
 /* Reads the URL's query by its rules and with the additional `check`. Arrays that a client sends in it lie in the
  * arena. */
-bool api_job_query(struct api_job *job, const struct api_object *rules,
-                   void (*check)(struct api_job *job, struct api_check *check, const struct api_field *query));
+bool api_job_url_query(struct api_job *job, const struct api_object *rules,
+                       void (*check)(struct api_job *job, struct api_check *check, const struct api_field *url_query));
 
 /* Reads the document from which the set's contacts were prepared: fills in lagged and set_velocities. */
 bool api_job_open_set(struct api_job *job);

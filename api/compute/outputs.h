@@ -11,7 +11,7 @@ bool api_evaluate_line(struct api_job *job);
 bool api_evaluate_products(struct api_job *job);
 bool api_evaluate_position_jacobian(struct api_job *job);
 
-/* The Hessian's pattern without numbers, for job->question.triangle. @param format  triplets, csr or bsr */
+/* The Hessian's pattern without numbers, for job->query.triangle. @param format  triplets, csr or bsr */
 bool api_render_hessian_places(struct api_job *job, const char *format, json_t *object);
 
 #endif

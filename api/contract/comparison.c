@@ -63,11 +63,11 @@ static const struct api_rule derivative_comparison_rules[] = {
 static const struct api_object derivative_comparison = OBJECT(
 	"DerivativeComparison", "Derivatives with respect to every field, compared with differences of results.",
 	derivative_comparison_rules);
-static const struct api_rule check_query_rules[] = {
+static const struct api_rule check_url_query_rules[] = {
 	{.name = "derivatives", .kind = API_BOOL,
 	 .meaning = "whether to compare derivatives with respect to every field as well; default false"},
 };
-const struct api_object api_check_query = OBJECT("CheckQuery", "Selects the comparisons.", check_query_rules);
+const struct api_object api_check_url_query = OBJECT("CheckQuery", "Selects the comparisons.", check_url_query_rules);
 const char *const api_note_codes[] = {
 	"holds_less_than_mu_s", "mu_k_above_mu_s", "large_coefficient", "speeds_far_below_eps_v",
 	"viscous_outweighs_coulomb", "anchor_longer_than_eps_v", NULL};

@@ -108,13 +108,13 @@ static inline int api_rule_named(const struct api_object *object, const char *na
 	return -1;
 }
 
-/* ---- POST /v1/evaluate and its parts: a set's document, and a question about a set ---- */
+/* ---- POST /v1/evaluate and its parts: a set's document, and a query about a set ---- */
 
 /* The kinds of objects that share the rules of a request: all of it, or parts. */
 enum api_request_kind {
 	API_WHOLE,
 	API_SET_DOCUMENT,
-	API_SET_QUESTION,
+	API_SET_QUERY,
 	API_JVP,
 	API_SET_JVP,
 	API_VJP,
@@ -232,9 +232,9 @@ enum api_evaluate_output {
 	API_N_EVALUATE_OUTPUTS
 };
 
-extern const struct api_object api_request, api_set_document, api_set_question, api_friction, api_curve, api_materials,
+extern const struct api_object api_request, api_set_document, api_set_query, api_friction, api_curve, api_materials,
 	api_barrier, api_collisions, api_groups[FRIC_N_TYPES], api_hessian, api_line, api_position_jacobian,
-	api_jvp_request, api_set_jvp_question, api_vjp_request, api_set_vjp_question, api_cotangents;
+	api_jvp_request, api_set_jvp_query, api_vjp_request, api_set_vjp_query, api_cotangents;
 
 /* Names of values per contact; formats of matrices. */
 extern const char *const api_collision_output_names[FRIC_N_OUTPUTS + 1];
@@ -246,7 +246,8 @@ extern const struct api_object api_answer, api_jvp_answer, api_vjp_answer;
 
 enum { API_PATTERN_FORMAT, API_PATTERN_TRIANGLE, API_N_PATTERN };
 extern const char *const api_pattern_formats[4];
-extern const struct api_object api_set_patch, api_set_answer, api_set_list_answer, api_pattern_query, api_check_query;
+extern const struct api_object api_set_patch, api_set_answer, api_set_list_answer, api_pattern_url_query,
+	api_check_url_query;
 /* Indexed by format, in the order of api_pattern_formats; NULL-terminated. */
 extern const struct api_object *const api_pattern_answers[4];
 

@@ -122,13 +122,13 @@ const char *const api_pattern_formats[4] = {"csr", "bsr", "triplets", NULL};
 static const char *const pattern_format_meanings[] = {
 	"compressed rows, merged and sorted", "compressed rows of blocks of dim x dim", "every contact's block, in order",
 	NULL};
-static const struct api_rule pattern_query_rules[API_N_PATTERN] = {
+static const struct api_rule pattern_url_query_rules[API_N_PATTERN] = {
 	[API_PATTERN_FORMAT] = {.name = "format", .kind = API_WORD, .words = api_pattern_formats,
 		.meanings = pattern_format_meanings, .meaning = "format of the matrix"},
 	[API_PATTERN_TRIANGLE] = {.name = "triangle", .kind = API_WORD, .words = triangles, .meanings = triangle_meanings,
 		.meaning = "entries to return, with bsr blocks"},
 };
-const struct api_object api_pattern_query = OBJECT("PatternQuery", "Selects the pattern.", pattern_query_rules);
+const struct api_object api_pattern_url_query = OBJECT("PatternQuery", "Selects the pattern.", pattern_url_query_rules);
 
 /* Relies on numbers being the last member of each format. */
 #define PATTERN(called, rules) {called "Pattern", "The pattern of a Hessian in this format, without values.", rules, \

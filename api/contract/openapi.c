@@ -186,7 +186,7 @@ static unsigned where(const struct described *d)
 	bits |= has_names(d->route) ? API_WHERE_NAMED : 0;
 	bits |= d->route->is_conditional ? API_WHERE_CONDITIONAL : 0;
 	bits |= o->requests ? API_WHERE_POSTED : 0;
-	bits |= (o->requests || o->query || d->route->is_conditional) && !d->route->failure ? API_WHERE_CHECKED : 0;
+	bits |= (o->requests || o->url_query || d->route->is_conditional) && !d->route->failure ? API_WHERE_CHECKED : 0;
 	return bits;
 }
 
@@ -308,7 +308,7 @@ static void add_parameter_examples(struct api_schemas *s, json_t *parameter, con
 	set_examples(s, parameter, examples);
 }
 
-static json_t *query_schema(struct api_schemas *s, const struct api_rule *rule)
+static json_t *url_query_schema(struct api_schemas *s, const struct api_rule *rule)
 {
 	if (rule->kind != API_REALS)
 		return api_schema_field(s, rule, 0);
@@ -329,12 +329,12 @@ static bool is_named_before(const struct api_object *object, int i)
 
 /* Lists all rules of the object, whatever its type: a path cannot express which function has which parameters. If
  * two have the same name, the first accepts the most. */
-static void add_query(struct api_schemas *s, const struct api_operation *o, json_t *parameters)
+static void add_url_query(struct api_schemas *s, const struct api_operation *o, json_t *parameters)
 {
 	s->is_request = true;
-	for (int i = 0; o->query && i < o->query->n_rules; i++) {
-		const struct api_rule *rule = &o->query->rules[i];
-		if (is_named_before(o->query, i))
+	for (int i = 0; o->url_query && i < o->url_query->n_rules; i++) {
+		const struct api_rule *rule = &o->url_query->rules[i];
+		if (is_named_before(o->url_query, i))
 			continue;
 		json_t *parameter = add_parameter(s, parameters, json_string(rule->name), "query");
 		set(s, parameter, "description",
@@ -343,7 +343,7 @@ static void add_query(struct api_schemas *s, const struct api_operation *o, json
 			set(s, parameter, "style", json_string("form"));
 			set(s, parameter, "explode", json_false());
 		}
-		set(s, parameter, "schema", query_schema(s, rule));
+		set(s, parameter, "schema", url_query_schema(s, rule));
 		add_parameter_examples(s, parameter, rule->name, o->examples);
 	}
 }
@@ -383,7 +383,7 @@ static void add_parameters(struct api_schemas *s, const struct described *d, jso
 		append(s, parameters, ref("parameters", "IfNoneMatch"));
 	for (const char *open = strchr(d->route->path, '{'); open; open = strchr(open + 1, '{'))
 		add_path_parameter(s, d, open, parameters);
-	add_query(s, d->operation, parameters);
+	add_url_query(s, d->operation, parameters);
 }
 
 static void add_body(struct api_schemas *s, const struct described *d, json_t *operation)

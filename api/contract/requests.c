@@ -66,11 +66,11 @@ const struct api_object api_cotangents = OBJECT(
 	"Cotangents", "Factors of the results: the sum of the products is differentiated.",
 	cotangents_rules);
 
-/* The parts that have each field; a question may bring its own lagged_velocities. */
+/* The parts that have each field; a query may bring its own lagged_velocities. */
 #define FOR_JVP (BIT(API_JVP) | BIT(API_SET_JVP))
 #define FOR_VJP (BIT(API_VJP) | BIT(API_SET_VJP))
 #define LAGGED (BIT(API_WHOLE) | BIT(API_SET_DOCUMENT) | BIT(API_JVP) | BIT(API_VJP))
-#define EVALUATED (BIT(API_WHOLE) | BIT(API_SET_QUESTION))
+#define EVALUATED (BIT(API_WHOLE) | BIT(API_SET_QUERY))
 #define ASKED (EVALUATED | FOR_JVP | FOR_VJP)
 static const struct api_rule request_rules[API_N_REQUEST] = {
 	[API_REQUEST_DIM] = {.name = "dim", .kind = API_INTEGER, .least = 2, .most = 3, .required = true, .types = LAGGED,
@@ -153,12 +153,12 @@ const struct api_object api_set_document = {
 	" All arrays over vertices have n_vertices rows.",
 	request_rules, API_N_REQUEST, API_SET_DOCUMENT,
 	"{'dependentRequired': {'lagged_body_velocities': ['body_positions']}}"};
-const struct api_object api_set_question = {
+const struct api_object api_set_query = {
 	"CollisionSetQuestion",
 	"The rest of an EvaluateRequest, for a collision set: velocities, outputs and their options. Fields that the set"
 	" has,"
 	" too, replace its own.",
-	request_rules, API_N_REQUEST, API_SET_QUESTION,
+	request_rules, API_N_REQUEST, API_SET_QUERY,
 	NEEDS_VELOCITIES_OF_SET};
 #define DIFFERENTIATED(is, called, means, needs) {called, means, request_rules, API_N_REQUEST, is, needs}
 const struct api_object
@@ -169,9 +169,9 @@ const struct api_object
 		"A batch of contacts, cotangents of its potential and gradient, and the fields to differentiate with respect"
 		" to: an"
 		" EvaluateRequest without outputs and their options, plus cotangents and wrt.", NEEDS_VELOCITIES),
-	api_set_jvp_question = DIFFERENTIATED(API_SET_JVP, "CollisionSetJvp",
+	api_set_jvp_query = DIFFERENTIATED(API_SET_JVP, "CollisionSetJvp",
 		"A direction in which numbers of a collision set, or of this request, change.", NEEDS_VELOCITIES_OF_SET),
-	api_set_vjp_question = DIFFERENTIATED(API_SET_VJP, "CollisionSetVjp",
+	api_set_vjp_query = DIFFERENTIATED(API_SET_VJP, "CollisionSetVjp",
 		"Cotangents of a collision set's potential and gradient, and the fields of the set, or of this request, to"
 		" differentiate with respect to.", NEEDS_VELOCITIES_OF_SET);
 

@@ -49,8 +49,8 @@ struct api_operation {
 	bool (*is_large)(const struct api_service *service, const struct api_request *request);
 	const struct api_object *const *requests; /* schemas of the body, NULL-terminated; NULL: no body is read */
 	const struct api_object *const *answers;  /* schemas of the answer, NULL-terminated; NULL: see content */
-	const struct api_object *query;           /* parameters of the query; NULL: none */
-	bool refuses_query;                       /* any query is an error; otherwise unknown parameters are ignored */
+	const struct api_object *url_query;       /* parameters of the query; NULL: none */
+	bool refuses_url_query;                   /* any query is an error; otherwise unknown parameters are ignored */
 	int status;                               /* on success; 0 means 200 */
 	bool answers_json;                        /* ignores Accept */
 	bool merges;                              /* the body is a merge patch, and may have that media type */

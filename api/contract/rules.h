@@ -21,8 +21,8 @@
 #define STIFFNESS "force / velocity"
 
 /* The core's field for derivatives. */
-#define BY(field) .by = {1 + FRIC_BY_##field}
-#define BY_BOTH(s, k) .by = {1 + FRIC_BY_##s, 1 + FRIC_BY_##k}
+#define BY(field) .by = {1 + FRIC_WRT_##field}
+#define BY_BOTH(s, k) .by = {1 + FRIC_WRT_##s, 1 + FRIC_WRT_##k}
 #define BY_ROW(row) .by = {1 + FRIC_ROW_##row}
 
 /* Fields of answers. */

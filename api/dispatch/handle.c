@@ -2,12 +2,12 @@
 #include <string.h>
 
 #include "api/base/account.h"
-#include "api/base/trees.h"
+#include "api/base/json_memory.h"
 #include "api/dispatch/format.h"
 #include "api/dispatch/match.h"
 #include "api/dispatch/suggest_path.h"
 #include "api/problem.h"
-#include "api/validate/query.h"
+#include "api/validate/url_query.h"
 #include "core/fric.h"
 
 enum { MAX_IGNORED_BODY = 65536 };
@@ -181,7 +181,7 @@ static bool run(const struct api_service *service, const struct api_request *req
 	const struct api_operation *operation = find_operation(request, fault, response);
 	request = operation ? with_formats(request, operation, &missing, fault) : NULL;
 	const struct api_call call = {service, request, operation, fault, response};
-	if (!request || (operation->refuses_query && !api_query_refuse(request->match->query, fault)))
+	if (!request || (operation->refuses_url_query && !api_url_query_refuse(request->match->url_query, fault)))
 		return false;
 	return operation->handler(&call);
 }
@@ -207,18 +207,18 @@ static void explain(const struct api_account *account, struct api_fault *fault)
 bool api_handle(const struct api_service *service, const struct api_request *request, struct api_response *response)
 {
 	struct api_account account;
-	struct api_trees trees;
+	struct api_json_memory trees;
 	struct api_fault fault;
 	struct missing missing;
 	api_fault_clear(&fault);
 	api_response_clear(response);
 	request = with_match(request, &missing);
 	api_account_open(&account, api_pool_budget(service->pool), request->stop, request->body_held);
-	api_trees_open(&trees, service->pool);
+	api_json_memory_open(&trees, service->pool);
 	const bool ok = run(service, request, &fault, response);
 	if (!ok)
 		explain(&account, &fault);
-	api_trees_close(&trees);
+	api_json_memory_close(&trees);
 	api_account_close(&account);
 	if (fault.deferred)
 		api_response_clear(response);

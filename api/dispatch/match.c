@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "api/base/utf8.h"
-#include "api/validate/query.h"
+#include "api/validate/url_query.h"
 
 /* A message quotes 200 characters of a path, each of which may have come as %XX. */
 _Static_assert(API_PATH_BYTES > 3 * 200, "what is cut off is never shown");
@@ -59,7 +59,7 @@ void api_match_in(const struct api_table *table, const char *target, struct api_
 	const size_t bytes = strcspn(target, "?"), kept = bytes < API_PATH_BYTES ? bytes : API_PATH_BYTES - 1;
 	match->table = table;
 	match->is_broken = false;
-	match->query = target[bytes] ? target + bytes + 1 : "";
+	match->url_query = target[bytes] ? target + bytes + 1 : "";
 	memcpy(match->path, target, kept);
 	match->path[kept] = '\0';
 	const bool is_decoded = api_percent_decode(match->path);

@@ -3,21 +3,21 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/base/near.h"
+#include "api/base/suggest.h"
 
 /* Suggests a name from the route's list; the path without the name leads to that list. */
 static bool fault_name(const struct api_match *match, struct api_fault *fault)
 {
 	const struct api_route *route = match->route;
 	const char *name;
-	char question[API_NEAR_QUESTION];
+	char suggestion[API_SUGGESTION_SIZE];
 	enum api_function_kind kind;
-	struct api_near near;
-	api_near_start(&near, match->names[0]);
+	struct api_suggestion near;
+	api_suggest_start(&near, match->names[0]);
 	for (int i = 0; route->names(i, &name, &kind); i++)
-		api_near_offer(&near, name);
+		api_suggest_offer(&near, name);
 	return api_fault_set(fault, API_E_UNKNOWN_FUNCTION, "there is nothing at \"%.200s\"%s GET %.*s lists the names",
-	                     match->path, api_near_ask(&near, ".", question), (int)strcspn(route->path, "{") - 1,
+	                     match->path, api_suggest_text(&near, ".", suggestion), (int)strcspn(route->path, "{") - 1,
 	                     route->path);
 }
 
@@ -73,18 +73,18 @@ static bool fault_below(const struct api_match *match, int n_folder, const char 
 
 bool api_suggest_path(const struct api_match *match, struct api_fault *fault)
 {
-	char paths[200], question[API_NEAR_QUESTION];
-	struct api_near near;
+	char paths[200], suggestion[API_SUGGESTION_SIZE];
+	struct api_suggestion near;
 	int n_folder;
 	if (match->route && match->route->names)
 		return fault_name(match, fault);
 	if (list_below(match, paths, sizeof(paths), &n_folder))
 		return fault_below(match, n_folder, paths, fault);
-	api_near_start(&near, match->path);
+	api_suggest_start(&near, match->path);
 	for (int i = 0; i < match->table->n; i++)
 		if (is_told(&match->table->rows[i]))
-			api_near_offer(&near, match->table->rows[i].path);
+			api_suggest_offer(&near, match->table->rows[i].path);
 	list_paths(match->table, paths, sizeof(paths));
 	return api_fault_set(fault, API_E_UNKNOWN_PATH, "there is nothing at \"%.200s\"%s Paths here: %s", match->path,
-	                     api_near_ask(&near, ".", question), paths);
+	                     api_suggest_text(&near, ".", suggestion), paths);
 }

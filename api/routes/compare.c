@@ -23,7 +23,7 @@ static const struct api_example examples[] = {
 
 /* clang-format off */
 const struct api_operation api_post_check = {
-	.handler = post_check, .is_large = api_cost_always, .query = &api_check_query,
+	.handler = post_check, .is_large = api_cost_always, .url_query = &api_check_url_query,
 	.requests = API_OBJECTS(&api_request), .answers = API_OBJECTS(&api_check_answer), .is_timed = true, .id = "check",
 	.tag = "evaluation", .summary = "Compares gradient and Hessian of a batch with central differences",
 	.description = "Takes the request of /v1/evaluate; outputs, collision_outputs, hessian, line and vectors are"
@@ -33,8 +33,8 @@ const struct api_operation api_post_check = {
 	.examples = examples,
 };
 const struct api_operation api_post_set_check = {
-	.handler = check_set, .is_large = api_cost_always, .query = &api_check_query,
-	.requests = API_OBJECTS(&api_set_question), .answers = API_OBJECTS(&api_check_answer), .is_timed = true,
+	.handler = check_set, .is_large = api_cost_always, .url_query = &api_check_url_query,
+	.requests = API_OBJECTS(&api_set_query), .answers = API_OBJECTS(&api_check_answer), .is_timed = true,
 	.id = "checkSet", .tag = "sets", .summary = "Compares gradient and Hessian of a set with central differences",
 	.description = "As /v1/check; outputs and their options are validated and otherwise ignored.",
 };

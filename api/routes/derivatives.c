@@ -54,7 +54,7 @@ static const struct api_example set_vjp_examples[] = {
 };
 
 const struct api_operation api_post_jvp = {
-	.handler = differentiate, .refuses_query = true, .variant = API_JVP, .is_large = api_cost_of_body,
+	.handler = differentiate, .refuses_url_query = true, .variant = API_JVP, .is_large = api_cost_of_body,
 	.requests = API_OBJECTS(&api_jvp_request), .answers = API_OBJECTS(&api_jvp_answer), .is_timed = true, .id = "jvp",
 	.tag = "derivatives", .summary = "Derivatives of potential and gradient along a direction",
 	.description = "The direction may change any numbers of the request: positions, forces, coefficients, speeds."
@@ -63,7 +63,7 @@ const struct api_operation api_post_jvp = {
 	.examples = jvp_examples,
 };
 const struct api_operation api_post_vjp = {
-	.handler = differentiate, .refuses_query = true, .variant = API_VJP, .is_large = api_cost_of_body,
+	.handler = differentiate, .refuses_url_query = true, .variant = API_VJP, .is_large = api_cost_of_body,
 	.requests = API_OBJECTS(&api_vjp_request), .answers = API_OBJECTS(&api_vjp_answer), .is_timed = true, .id = "vjp",
 	.tag = "derivatives", .summary = "Derivatives of potential and gradient with respect to any fields, times"
 		" cotangents",
@@ -73,15 +73,15 @@ const struct api_operation api_post_vjp = {
 	.examples = vjp_examples,
 };
 const struct api_operation api_post_set_jvp = {
-	.handler = differentiate_set, .refuses_query = true, .variant = API_JVP, .is_large = is_large_of_set,
-	.requests = API_OBJECTS(&api_set_jvp_question), .answers = API_OBJECTS(&api_jvp_answer), .is_timed = true,
+	.handler = differentiate_set, .refuses_url_query = true, .variant = API_JVP, .is_large = is_large_of_set,
+	.requests = API_OBJECTS(&api_set_jvp_query), .answers = API_OBJECTS(&api_jvp_answer), .is_timed = true,
 	.id = "jvpSet", .tag = "sets", .summary = "Derivatives along a direction, for a set",
 	.description = "Returns the same bytes as /v1/jvp for the set's document and this request combined.",
 	.examples = set_jvp_examples,
 };
 const struct api_operation api_post_set_vjp = {
-	.handler = differentiate_set, .refuses_query = true, .variant = API_VJP, .is_large = is_large_of_set,
-	.requests = API_OBJECTS(&api_set_vjp_question), .answers = API_OBJECTS(&api_vjp_answer), .is_timed = true,
+	.handler = differentiate_set, .refuses_url_query = true, .variant = API_VJP, .is_large = is_large_of_set,
+	.requests = API_OBJECTS(&api_set_vjp_query), .answers = API_OBJECTS(&api_vjp_answer), .is_timed = true,
 	.id = "vjpSet", .tag = "sets", .summary = "Derivatives with respect to any fields, for a set",
 	.description = "Returns the same bytes as /v1/vjp for the set's document and this request combined.",
 	.examples = set_vjp_examples,

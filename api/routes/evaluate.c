@@ -52,7 +52,7 @@ static const struct api_example set_examples[] = {
 };
 
 const struct api_operation api_post_evaluate = {
-	.handler = post_evaluate, .refuses_query = true, .is_large = api_cost_of_body,
+	.handler = post_evaluate, .refuses_url_query = true, .is_large = api_cost_of_body,
 	.requests = API_OBJECTS(&api_request), .answers = API_OBJECTS(&api_answer), .is_timed = true, .id = "evaluate",
 	.tag = "evaluation", .summary = "Potential, gradient, Hessian and values per contact of a batch",
 	.description = "The same request always returns the same bytes, at any load and number of threads, so repeating it"
@@ -62,8 +62,8 @@ const struct api_operation api_post_evaluate = {
 	.examples = examples,
 };
 const struct api_operation api_post_set_evaluate = {
-	.handler = evaluate_set, .refuses_query = true, .is_large = api_set_question_is_large,
-	.requests = API_OBJECTS(&api_set_question), .answers = API_OBJECTS(&api_answer), .is_timed = true,
+	.handler = evaluate_set, .refuses_url_query = true, .is_large = api_set_query_is_large,
+	.requests = API_OBJECTS(&api_set_query), .answers = API_OBJECTS(&api_answer), .is_timed = true,
 	.id = "evaluateSet", .tag = "sets", .summary = "Potential, gradient, Hessian and values per contact of a set",
 	.description = "Returns the same bytes as /v1/evaluate for the set's document and this request combined.",
 	.examples = set_examples,

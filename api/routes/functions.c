@@ -6,7 +6,7 @@
 #include "api/dispatch/answer.h"
 #include "api/dispatch/format.h"
 #include "api/routes/operations.h"
-#include "api/validate/query.h"
+#include "api/validate/url_query.h"
 
 enum { MAX_QUERY = 65536 };
 
@@ -39,10 +39,10 @@ static bool get_function(const struct api_call *call)
 	struct api_arena arena = {.pool = call->service->pool};
 	struct api_document document = {0};
 	const struct api_function *function = api_function_find(call->request->match->names[0]);
-	const char *query = call->request->match->query;
-	bool ok = strlen(query) < MAX_QUERY ||
+	const char *url_query = call->request->match->url_query;
+	bool ok = strlen(url_query) < MAX_QUERY ||
 	          api_fault_set(call->fault, API_E_TARGET_TOO_LONG, "the query is too long; use POST");
-	ok = ok && api_query_document(query, api_function_parameters(function), &arena, &document, call->fault);
+	ok = ok && api_url_query_document(url_query, api_function_parameters(function), &arena, &document, call->fault);
 	ok = ok && evaluate_function(call, function, &document, &arena);
 	json_decref(document.root);
 	api_arena_free(&arena);
@@ -101,7 +101,7 @@ const struct api_operation api_get_functions = {
 	.description = "Names, parameters and meanings.",
 };
 const struct api_operation api_get_function = {
-	.handler = get_function, .query = &api_calls[0], .answers = API_OBJECTS(&api_function_answer, &api_pairs_answer),
+	.handler = get_function, .url_query = &api_calls[0], .answers = API_OBJECTS(&api_function_answer, &api_pairs_answer),
 	.id = "getFunction", .tag = "functions", .summary = "Evaluates a function, with parameters in the query",
 	.description =
 		"/v1/functions lists the parameters of each function; others are refused. Parameters after the first have"
@@ -109,7 +109,7 @@ const struct api_operation api_get_function = {
 	.examples = get_function_examples,
 };
 const struct api_operation api_post_function = {
-	.handler = post_function, .refuses_query = true, .is_large = takes_many_values,
+	.handler = post_function, .refuses_url_query = true, .is_large = takes_many_values,
 	.requests = API_OBJECTS(&api_calls[API_SMOOTH_FRICTION], &api_calls[API_SMOOTH_MU], &api_calls[API_LAW],
 	                        &api_calls[API_DIRECTION], &api_calls[API_ELLIPSE], &api_calls[API_EFFECTIVE]),
 	.answers = API_OBJECTS(&api_function_answer, &api_pairs_answer), .id = "postFunction", .tag = "functions",

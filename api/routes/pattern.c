@@ -24,7 +24,7 @@ static bool get_pattern(const struct api_call *call)
 
 /* clang-format off */
 const struct api_operation api_get_pattern = {
-	.handler = get_pattern, .is_large = api_set_question_is_large, .query = &api_pattern_query,
+	.handler = get_pattern, .is_large = api_set_query_is_large, .url_query = &api_pattern_url_query,
 	.answers = api_pattern_answers, .is_timed = true, .has_tag = true, .id = "setPattern", .tag = "sets",
 	.summary = "The sparsity pattern of a set's Hessian",
 	.description = "The Hessian without its values. The ETag depends only on the stencils and the numbers of vertices"

@@ -11,7 +11,7 @@
 #include "api/problem.h"
 #include "api/sets/identity.h"
 #include "api/sets/merge.h"
-#include "api/sets/rest.h"
+#include "api/sets/archive.h"
 
 /* ---- which set ---- */
 
@@ -189,7 +189,7 @@ static bool decode_patch(struct api_job *job)
 		return false;
 	p->patch = job->document;
 	job->document = (struct api_document){0};
-	return api_rest_read(&old->document, &job->arena, &job->document, job->fault) &&
+	return api_archive_read(&old->document, &job->arena, &job->document, job->fault) &&
 	       api_merge(&job->document, &p->patch, job->fault) && check_set(job, p->patch.root, &p->lagged_velocities);
 }
 
@@ -450,7 +450,7 @@ static bool get_sets(const struct api_call *call)
 
 /* ---- costs ---- */
 
-bool api_set_question_is_large(const struct api_service *service, const struct api_request *request)
+bool api_set_query_is_large(const struct api_service *service, const struct api_request *request)
 {
 	return api_cost_of_body(service, request) || api_set_is_large(service, request, API_COST_SUMS);
 }
@@ -473,17 +473,17 @@ static const struct api_example put_examples[] = {
 };
 
 const struct api_operation api_get_sets = {
-	.handler = get_sets, .refuses_query = true, .is_large = api_cost_unknown,
+	.handler = get_sets, .refuses_url_query = true, .is_large = api_cost_unknown,
 	.answers = API_OBJECTS(&api_set_list_answer), .id = "listSets", .tag = "sets",
 	.summary = "Lists the caller's collision sets", .description = "Sorted by name, in byte order.",
 };
 const struct api_operation api_get_set = {
-	.handler = get_set, .refuses_query = true, .answers = API_OBJECTS(&api_set_answer), .answers_json = true,
+	.handler = get_set, .refuses_url_query = true, .answers = API_OBJECTS(&api_set_answer), .answers_json = true,
 	.is_timed = true, .id = "getSet", .tag = "sets", .summary = "Describes a collision set",
 	.description = "Does not count as use of the set.",
 };
 const struct api_operation api_put_set = {
-	.handler = put_set, .refuses_query = true, .is_large = api_cost_of_body, .requests = API_OBJECTS(&api_set_document),
+	.handler = put_set, .refuses_url_query = true, .is_large = api_cost_of_body, .requests = API_OBJECTS(&api_set_document),
 	.answers = API_OBJECTS(&api_set_answer), .answers_json = true, .is_timed = true, .has_location = true,
 	.id = "putSet", .tag = "sets", .summary = "Prepares contacts and keeps them under a name",
 	.description = "Takes the lagged part of a request to /v1/evaluate, and replaces a set of that name as a whole. A"
@@ -493,7 +493,7 @@ const struct api_operation api_put_set = {
 	.examples = put_examples,
 };
 const struct api_operation api_patch_set = {
-	.handler = patch_set, .refuses_query = true, .is_large = api_set_question_is_large,
+	.handler = patch_set, .refuses_url_query = true, .is_large = api_set_query_is_large,
 	.requests = API_OBJECTS(&api_set_patch), .answers = API_OBJECTS(&api_set_answer), .answers_json = true,
 	.merges = true, .is_timed = true, .id = "patchSet", .tag = "sets",
 	.summary = "Changes fields of a set, and prepares it anew",
@@ -503,7 +503,7 @@ const struct api_operation api_patch_set = {
 	.examples = patch_examples,
 };
 const struct api_operation api_delete_set = {
-	.handler = delete_set, .refuses_query = true, .status = 204, .id = "deleteSet", .tag = "sets",
+	.handler = delete_set, .refuses_url_query = true, .status = 204, .id = "deleteSet", .tag = "sets",
 	.summary = "Deletes a set", .description = "Requests in progress still complete.",
 };
 /* clang-format on */

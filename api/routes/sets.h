@@ -17,6 +17,6 @@ bool api_set_run(const struct api_call *call, const struct api_steps *steps, voi
  * long. False if there is no such set. */
 bool api_set_is_large(const struct api_service *service, const struct api_request *request, uint64_t contact_ns);
 /* Whether a request that prepares or sums the set's contacts is certainly costly, however short its body. */
-bool api_set_question_is_large(const struct api_service *service, const struct api_request *request);
+bool api_set_query_is_large(const struct api_service *service, const struct api_request *request);
 
 #endif

@@ -175,7 +175,7 @@ static void give_back(struct api_set *set, double *kept, size_t n)
 		counted_give(&set->counted, kept, n * sizeof(*kept));
 }
 
-/* With both vertices and bodies, a question may bring the lagged velocities of only one of them. */
+/* With both vertices and bodies, a query may bring the lagged velocities of only one of them. */
 static bool keep_lagged_velocities(struct api_set *set, const struct api_lagged_velocities *v, struct api_fault *fault)
 {
 	const size_t n = n_of_vertices(&set->facts), m = n_of_bodies(&set->facts);
@@ -221,7 +221,7 @@ void api_set_free(struct api_set *set)
 	fric_schedule_free(atomic_load(&set->schedule));
 	fric_state_free(set->state);
 	fric_contacts_free(set->contacts);
-	api_rest_free(&set->document);
+	api_archive_free(&set->document);
 	give_back(set, set->lagged_velocities, n_of_vertices(&set->facts));
 	give_back(set, set->lagged_body_velocities, n_of_bodies(&set->facts));
 	api_pool_give(pool, set, sizeof(*set));
@@ -313,7 +313,7 @@ static size_t count_all(struct api_set *set)
 bool api_set_finish(struct api_set *set, struct api_document *document, struct api_arena *arena,
                     const struct api_set *old, struct api_fault *fault)
 {
-	if (!api_rest_write(document, arena, &set->document, fault))
+	if (!api_archive_write(document, arena, &set->document, fault))
 		return false;
 	inherit_patterns(set, old);
 	set->kept.bytes = count_all(set);

@@ -1,14 +1,14 @@
 /**
  * A collision set: contacts prepared from a lagged document, and data that depends on the stencils alone, made when
- * first needed. Everything that questions read stays unchanged once the set is in the store, so any number of questions
+ * first needed. Everything that queries read stays unchanged once the set is in the store, so any number of queries
  * can be handled at the same time.
  */
 #ifndef API_SET_H
 #define API_SET_H
 
-#include "api/sets/rest.h"
+#include "api/sets/archive.h"
 #include "api/sets/store.h"
-#include "api/validate/question.h"
+#include "api/validate/query.h"
 
 /* An allocator on top of the pool that counts what it has allocated. It must not move while any of its memory is in
  * use. */
@@ -69,7 +69,7 @@ struct api_set *api_set_create(const struct fric_context *context, struct api_po
                                const struct api_set_facts *facts, struct api_fault *fault);
 /**
  * Stores the document, takes over from `old` what depends on the stencils alone, and adds up the set's memory.
- * @param document  is rewritten, see api_rest_write
+ * @param document  is rewritten, see api_archive_write
  * @param old       NULL: no previous set
  */
 bool api_set_finish(struct api_set *set, struct api_document *document, struct api_arena *arena,

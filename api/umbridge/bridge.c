@@ -163,7 +163,7 @@ static bool decode(struct api_job *job)
 	struct api_bridge *bridge = job->more;
 	bridge->arena = &job->arena;
 	return api_bridge_begin(bridge) && api_bridge_ask(bridge, which(job)) &&
-	       api_bridge_apply(bridge, &job->lagged, &job->question, &job->set_velocities);
+	       api_bridge_apply(bridge, &job->lagged, &job->query, &job->set_velocities);
 }
 
 /* Renders rows of numbers, or a single row. */
@@ -193,10 +193,10 @@ static bool evaluate(struct api_job *job)
 
 /* ---- derivatives ---- */
 
-/* Velocities are not part of a set's document: list them as a question would. */
+/* Velocities are not part of a set's document: list them as a query would. */
 static bool list_velocities(struct api_job *job, struct api_variables *variables)
 {
-	const struct api_question *q = &job->question;
+	const struct api_query *q = &job->query;
 	const struct api_set_facts *f = &job->facts;
 	struct api_array arrays[] = {
 		{.rank = 2, .shape = {f->n_vertices, f->dim}, .n = f->n_vertices * f->dim, .data = q->velocities},

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "api/base/account.h"
-#include "api/base/near.h"
+#include "api/base/suggest.h"
 #include "api/dispatch/cost.h"
 #include "api/sets/identity.h"
 #include "api/sets/set.h"
@@ -108,7 +108,7 @@ static bool hold_set(struct api_bridge *b, const char *name)
 		                     name);
 	b->facts = api_set_of(b->kept)->facts;
 	return admit(b, api_set_of(b->kept)) &&
-	       api_rest_read(&api_set_of(b->kept)->document, b->arena, &b->document, b->fault);
+	       api_archive_read(&api_set_of(b->kept)->document, b->arena, &b->document, b->fault);
 }
 
 static bool find_set(struct api_bridge *b, const json_t *name)
@@ -168,7 +168,7 @@ static bool find_field(const struct api_bridge *b, const char *pointer, struct a
 	return false;
 }
 
-/* As above, and also finds the velocities, which are part of a question. */
+/* As above, and also finds the velocities, which are part of a query. */
 static bool find_input(const struct api_bridge *b, const char *pointer, struct api_bridge_input *input)
 {
 	const bool of_bodies = !strcmp(pointer, body_velocities);
@@ -326,23 +326,23 @@ static bool read_input(const struct api_bridge *b, size_t i, const json_t *node)
 static bool fault_n_inputs(const struct api_bridge *b, size_t n)
 {
 	const json_t *config = member(b, "config");
-	char pointers[240] = "", question[160] = "";
+	char pointers[240] = "", suggestion[160] = "";
 	const char *key;
 	json_t *value;
 	size_t at = 0;
 	for (size_t i = 0; i < b->n_inputs && at + 80 < sizeof(pointers); i++)
 		at += (size_t)snprintf(pointers + at, sizeof(pointers) - at, "%s%.60s", at ? ", " : " (", b->inputs[i].pointer);
 	json_object_foreach((json_t *)(uintptr_t)config, key, value) {
-		struct api_near near;
-		api_near_start(&near, key);
-		api_near_offer(&near, "inputs");
-		api_near_offer(&near, "set");
-		const char *meant = api_near_found(&near);
+		struct api_suggestion near;
+		api_suggest_start(&near, key);
+		api_suggest_offer(&near, "inputs");
+		api_suggest_offer(&near, "set");
+		const char *meant = api_suggest_found(&near);
 		if (meant && strcmp(key, meant) != 0)
-			snprintf(question, sizeof(question), "; \"config\" has \"%.64s\": did you mean \"%s\"?", key, meant);
+			snprintf(suggestion, sizeof(suggestion), "; \"config\" has \"%.64s\": did you mean \"%s\"?", key, meant);
 	}
 	return invalid(b, "\"input\" has %zu %s, expected %zu, a list of numbers for each input%s%s%s", n,
-	               n == 1 ? "entry" : "entries", b->n_inputs, pointers, at ? ")" : "", question);
+	               n == 1 ? "entry" : "entries", b->n_inputs, pointers, at ? ")" : "", suggestion);
 }
 
 /* A list without rows has been lifted as an empty array. */
@@ -470,7 +470,7 @@ static bool name_culprit(struct api_bridge *b)
 	return false;
 }
 
-bool api_bridge_apply(struct api_bridge *b, struct api_lagged *lagged, struct api_question *question,
+bool api_bridge_apply(struct api_bridge *b, struct api_lagged *lagged, struct api_query *query,
                       struct api_lagged_velocities *directions)
 {
 	struct api_check check = {.document = &b->document, .arena = b->arena, .fault = b->fault};
@@ -479,10 +479,10 @@ bool api_bridge_apply(struct api_bridge *b, struct api_lagged *lagged, struct ap
 			replace(b, &b->inputs[i]);
 	if (!api_check_set(&check, lagged, directions, &b->facts))
 		return name_culprit(b);
-	*question = (struct api_question){.velocities = velocities_of(b, false), .body_velocities = velocities_of(b, true)};
-	question->lagged_velocities = directions->vertices ? directions->vertices : question->velocities;
-	question->lagged_body_velocities = directions->bodies ? directions->bodies : question->body_velocities;
-	return question->velocities && question->body_velocities;
+	*query = (struct api_query){.velocities = velocities_of(b, false), .body_velocities = velocities_of(b, true)};
+	query->lagged_velocities = directions->vertices ? directions->vertices : query->velocities;
+	query->lagged_body_velocities = directions->bodies ? directions->bodies : query->body_velocities;
+	return query->velocities && query->body_velocities;
 }
 
 void api_bridge_end(struct api_bridge *b)

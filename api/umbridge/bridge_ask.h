@@ -10,7 +10,7 @@
 #include "api/base/fault.h"
 #include "api/codec/document.h"
 #include "api/contract/fields.h"
-#include "api/validate/question.h"
+#include "api/validate/query.h"
 
 struct api_kept;
 
@@ -64,10 +64,10 @@ bool api_bridge_ask(struct api_bridge *bridge, enum api_bridge_call call);
 /**
  * Replaces the set's numbers with the inputs.
  * @param lagged      everything is borrowed from bridge and arena
- * @param question    only its velocities are set; those that are not inputs are zero
+ * @param query    only its velocities are set; those that are not inputs are zero
  * @param directions  the set's lagged velocities
  */
-bool api_bridge_apply(struct api_bridge *bridge, struct api_lagged *lagged, struct api_question *question,
+bool api_bridge_apply(struct api_bridge *bridge, struct api_lagged *lagged, struct api_query *query,
                       struct api_lagged_velocities *directions);
 void api_bridge_end(struct api_bridge *bridge);
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "api/base/account.h"
-#include "api/base/near.h"
+#include "api/base/suggest.h"
 
 bool api_check_stopped(struct api_check *check)
 {
@@ -98,12 +98,12 @@ static const char *list_fields(const struct api_object *object, char *out, size_
 /* Number of the rule that an unknown name probably meant, or -1. */
 static int near_rule(const char *name, const struct api_object *object)
 {
-	struct api_near near;
-	api_near_start(&near, name);
+	struct api_suggestion near;
+	api_suggest_start(&near, name);
 	for (int i = 0; i < object->n_rules; i++)
 		if (api_rule_applies(&object->rules[i], object))
-			api_near_offer(&near, object->rules[i].name);
-	return api_near_found(&near) ? find_rule(api_near_found(&near), object) : -1;
+			api_suggest_offer(&near, object->rules[i].name);
+	return api_suggest_found(&near) ? find_rule(api_suggest_found(&near), object) : -1;
 }
 
 /* Describes the object below this one that has such a field; false if none has. */
@@ -255,24 +255,24 @@ static const char *alternatives(const char *const names[], char *out, size_t byt
 /* Whether a word is a value of another field, or resembles one. */
 static bool is_other_word(const struct api_check *check, const char *word)
 {
-	struct api_near near;
-	api_near_start(&near, word);
+	struct api_suggestion near;
+	api_suggest_start(&near, word);
 	for (int i = 0; check->other_words && check->other_words[i]; i++)
-		api_near_offer(&near, check->other_words[i]);
+		api_suggest_offer(&near, check->other_words[i]);
 	return near.nearest;
 }
 
 static bool fault_word(struct api_check *check, const struct api_field *field, const char *const names[])
 {
-	char list[256], question[API_NEAR_QUESTION];
+	char list[256], suggestion[API_SUGGESTION_SIZE];
 	const char *word = json_string_value(field->node),
 			   *otherwise = is_other_word(check, word) ? check->other_field : "";
-	struct api_near near;
-	api_near_start(&near, word);
+	struct api_suggestion near;
+	api_suggest_start(&near, word);
 	for (int i = 0; names[i]; i++)
-		api_near_offer(&near, names[i]);
+		api_suggest_offer(&near, names[i]);
 	return api_fault_at(check->fault, API_E_UNKNOWN_WORD, &field->path, "expected %s, got \"%.100s\"%s",
-	                    alternatives(names, list, sizeof(list)), word, api_near_ask(&near, otherwise, question));
+	                    alternatives(names, list, sizeof(list)), word, api_suggest_text(&near, otherwise, suggestion));
 }
 
 bool api_check_choice(struct api_check *check, const struct api_field *field, const char *const names[], int *out)

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "api/base/near.h"
+#include "api/base/suggest.h"
 
 /* State of the checks of a request for derivatives. */
 struct derivative_check {
@@ -37,19 +37,19 @@ static const char *list_beside(const struct api_variables *variables, const char
 
 static bool fault_unknown(struct derivative_check *d, const char *pointer, const struct api_path *path)
 {
-	char question[API_NEAR_QUESTION], beside[200];
-	struct api_near near;
+	char suggestion[API_SUGGESTION_SIZE], beside[200];
+	struct api_suggestion near;
 	if (api_may_be_variable(pointer))
 		return api_fault_at(d->check->fault, API_E_UNKNOWN_POINTER, path, "%s a field \"%s\"%s",
 		                    d->of_set ? "neither the set's document nor the request has" : "the request does not have",
 		                    pointer, list_beside(&d->out->variables, pointer, beside, sizeof(beside)));
-	api_near_start(&near, pointer);
+	api_suggest_start(&near, pointer);
 	for (size_t i = 0; i < d->out->variables.n; i++)
-		api_near_offer(&near, d->out->variables.list[i].pointer);
+		api_suggest_offer(&near, d->out->variables.list[i].pointer);
 	return api_fault_at(d->check->fault, API_E_UNKNOWN_POINTER, path,
 	                    "\"%.120s\" is not a JSON Pointer to a field with derivatives%s", pointer,
-	                    api_near_found(&near) ? api_near_ask(&near, "", question)
-	                                          : list_beside(&d->out->variables, "/", beside, sizeof(beside)));
+	                    api_suggest_found(&near) ? api_suggest_text(&near, "", suggestion)
+	                                             : list_beside(&d->out->variables, "/", beside, sizeof(beside)));
 }
 
 static bool is_there(const struct api_variations *by, const struct api_variable *variable)
@@ -192,13 +192,13 @@ static bool check_asked(struct derivative_check *d, enum api_request_kind kind)
 }
 
 static bool check_derivative(struct api_check *check, enum api_request_kind kind, const struct api_set_facts *facts,
-                             struct api_lagged *lagged, const struct fric_batch *batch, struct api_question *question,
+                             struct api_lagged *lagged, const struct fric_batch *batch, struct api_query *query,
                              struct api_derivative *derivative)
 {
 	struct derivative_check d = {.check = check, .out = derivative, .of_set = facts};
 	struct api_set_facts here;
-	const bool ok = api_check_request(check, kind, facts, lagged, question, &d.root);
-	question->outputs[API_POTENTIAL] = question->outputs[API_GRADIENT] = true;
+	const bool ok = api_check_request(check, kind, facts, lagged, query, &d.root);
+	query->outputs[API_POTENTIAL] = query->outputs[API_GRADIENT] = true;
 	if (ok) {
 		if (!facts)
 			api_state_facts(lagged, &here);
@@ -210,16 +210,15 @@ static bool check_derivative(struct api_check *check, enum api_request_kind kind
 }
 
 bool api_check_derivative(struct api_check *check, enum api_request_kind kind, struct api_lagged *lagged,
-                          struct api_question *question, struct api_derivative *derivative)
+                          struct api_query *query, struct api_derivative *derivative)
 {
 	*derivative = (struct api_derivative){0};
-	return check_derivative(check, kind, NULL, lagged, &lagged->batch, question, derivative);
+	return check_derivative(check, kind, NULL, lagged, &lagged->batch, query, derivative);
 }
 
 bool api_check_set_derivative(struct api_check *check, enum api_request_kind kind, const struct api_set_facts *facts,
-                              const struct fric_batch *batch, struct api_question *question,
+                              const struct fric_batch *batch, struct api_query *query,
                               struct api_derivative *derivative)
 {
-	return check_derivative(check, kind == API_JVP ? API_SET_JVP : API_SET_VJP, facts, NULL, batch, question,
-	                        derivative);
+	return check_derivative(check, kind == API_JVP ? API_SET_JVP : API_SET_VJP, facts, NULL, batch, query, derivative);
 }

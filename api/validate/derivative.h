@@ -1,6 +1,6 @@
 /**
  * Checks of requests for derivatives: along tangents, or with cotangents, with respect to some of the request's fields.
- * The rest of such a request is a lagged part and a question, as in other requests.
+ * The rest of such a request is a lagged part and a query, as in other requests.
  */
 #ifndef API_DERIVATIVE_H
 #define API_DERIVATIVE_H
@@ -17,12 +17,12 @@ struct api_derivative {
 };
 
 /**
- * Checks a request with both lagged part and question.
+ * Checks a request with both lagged part and query.
  * @param kind  API_JVP or API_VJP
  * @return false with check->fault filled in
  */
 bool api_check_derivative(struct api_check *check, enum api_request_kind kind, struct api_lagged *lagged,
-                          struct api_question *question, struct api_derivative *derivative);
+                          struct api_query *query, struct api_derivative *derivative);
 
 /**
  * Checks a request about a set.
@@ -30,7 +30,7 @@ bool api_check_derivative(struct api_check *check, enum api_request_kind kind, s
  * @param derivative  with the variables of the set's document already listed
  */
 bool api_check_set_derivative(struct api_check *check, enum api_request_kind kind, const struct api_set_facts *facts,
-                              const struct fric_batch *batch, struct api_question *question,
+                              const struct fric_batch *batch, struct api_query *query,
                               struct api_derivative *derivative);
 
 #endif

@@ -67,7 +67,7 @@ static void check_planes_needed(struct api_request_check *w, enum fric_type type
 
 static void check_positions_needed(struct api_request_check *w, enum fric_type type)
 {
-	const bool distance = api_needs_distance(w->question) && has(w, type, API_GROUP_PLANE_ORIGIN);
+	const bool distance = api_needs_distance(w->query) && has(w, type, API_GROUP_PLANE_ORIGIN);
 	if (has(w, type, API_GROUP_TANGENT_BASIS) || has(w, type, API_GROUP_CLOSEST_POINT))
 		return;
 	if (type == FRIC_PLANE_VERTEX && has(w, type, API_GROUP_NORMAL_FORCE) && !distance)

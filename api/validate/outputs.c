@@ -5,7 +5,7 @@ void api_check_outputs(struct api_request_check *w)
 {
 	const struct api_field wanted = api_request_field(w, API_REQUEST_OUTPUTS),
 						   collision = api_request_field(w, API_REQUEST_COLLISION_OUTPUTS);
-	struct api_question *to = w->question;
+	struct api_query *to = w->query;
 	to->outputs[API_POTENTIAL] = to->outputs[API_GRADIENT] = to->outputs[API_HESSIAN] = true;
 	to->collision_outputs[FRIC_OUT_POTENTIAL] = to->collision_outputs[FRIC_OUT_TANGENTIAL_VELOCITY] = true;
 	w->check->other_words = collision.rule->words;
@@ -31,7 +31,7 @@ static bool wants_pattern(struct api_request_check *w, const struct api_field *p
 void api_check_hessian(struct api_request_check *w)
 {
 	struct api_field hessian = api_request_field(w, API_REQUEST_HESSIAN);
-	struct api_question *to = w->question;
+	struct api_query *to = w->query;
 	if (!api_check_inner(w->check, &hessian))
 		return;
 	const struct api_field format = api_ruled(&hessian, &api_hessian, API_HESSIAN_FORMAT),
@@ -53,7 +53,7 @@ void api_check_hessian(struct api_request_check *w)
 
 static bool check_steps(struct api_request_check *w, const struct api_field *steps)
 {
-	struct api_question *to = w->question;
+	struct api_query *to = w->query;
 	struct fric_values values;
 	if (!api_check_present(w->check, steps, "a line needs its steps, [m]") ||
 	    !api_check_rows(w->check, steps, 0, &to->n_steps))
@@ -70,7 +70,7 @@ static bool check_steps(struct api_request_check *w, const struct api_field *ste
 void api_check_line(struct api_request_check *w)
 {
 	struct api_field line = api_request_field(w, API_REQUEST_LINE);
-	if (w->question->outputs[API_LINE])
+	if (w->query->outputs[API_LINE])
 		api_check_present(w->check, &line, "the output \"line\" needs direction and steps");
 	if (!api_check_inner(w->check, &line))
 		return;
@@ -79,11 +79,11 @@ void api_check_line(struct api_request_check *w)
 						   steps = api_ruled(&line, &api_line, API_LINE_STEPS);
 	if (!w->has_bodies || w->n_vertices > 0)
 		api_check_present(w->check, &direction, "a line needs its direction, [n_vertices, dim]");
-	api_check_per_vertex(w->check, &direction, w->n_vertices, w->dim, &w->question->direction);
+	api_check_per_vertex(w->check, &direction, w->n_vertices, w->dim, &w->query->direction);
 	if (w->has_bodies && (w->n_twists > 0 || !direction.node))
 		api_check_present(w->check, &body_direction,
 		                  "a line also needs a direction for bodies, [n_bodies, 6], in 2D [n_bodies, 3]");
-	api_check_per_body(w->check, &body_direction, w->n_twists, w->dim, &w->question->body_direction);
+	api_check_per_body(w->check, &body_direction, w->n_twists, w->dim, &w->query->body_direction);
 	check_steps(w, &steps);
 }
 
@@ -91,7 +91,7 @@ void api_check_line(struct api_request_check *w)
 static bool count_vectors(struct api_request_check *w, const struct api_field *vectors, size_t ndof)
 {
 	const struct api_array *array = api_document_array(w->check->document, vectors->node);
-	size_t *n = &w->question->n_vectors;
+	size_t *n = &w->query->n_vectors;
 	if (ndof == 0 && array && !array->ragged && array->rank == 2 && array->n == 0)
 		*n = array->shape[0];
 	else if (!api_check_rows(w->check, vectors, ndof, n))
@@ -104,7 +104,7 @@ void api_check_vectors(struct api_request_check *w)
 {
 	const struct api_field vectors = api_request_field(w, API_REQUEST_VECTORS);
 	struct fric_values values;
-	if (w->question->outputs[API_HESSIAN_PRODUCTS])
+	if (w->query->outputs[API_HESSIAN_PRODUCTS])
 		api_check_present(w->check, &vectors, "the output \"hessian_products\" needs them, [m, n_dof]");
 	if (!vectors.node || w->n_vertices == API_UNKNOWN_LENGTH || w->n_twists == API_UNKNOWN_LENGTH ||
 	    w->dim == API_UNKNOWN_LENGTH)
@@ -112,9 +112,9 @@ void api_check_vectors(struct api_request_check *w)
 	const size_t ndof = api_n_dofs(w->dim, w->n_vertices, w->n_twists);
 	if (!count_vectors(w, &vectors, ndof))
 		return;
-	const struct api_shape shape = {.n = w->question->n_vectors, .n_inner = 1, .inner = {ndof}};
+	const struct api_shape shape = {.n = w->query->n_vectors, .n_inner = 1, .inner = {ndof}};
 	api_check_values(w->check, &vectors, &shape, &values);
-	w->question->vectors = values.data;
+	w->query->vectors = values.data;
 }
 
 void api_check_position_jacobian(struct api_request_check *w)
@@ -124,6 +124,6 @@ void api_check_position_jacobian(struct api_request_check *w)
 		return;
 	const struct api_field format = api_ruled(&jacobian, &api_position_jacobian, API_JACOBIAN_FORMAT),
 						   pattern = api_ruled(&jacobian, &api_position_jacobian, API_JACOBIAN_PATTERN);
-	api_check_word(w->check, &format, &w->question->jacobian_format);
-	w->question->jacobian_without_pattern = !wants_pattern(w, &pattern);
+	api_check_word(w->check, &format, &w->query->jacobian_format);
+	w->query->jacobian_without_pattern = !wants_pattern(w, &pattern);
 }

@@ -1,29 +1,111 @@
 /**
- * Reads the query of a target as a document, so that parameters are checked like the fields of a body.
+ * The two parts of requests about contacts: a lagged part, from which contacts are prepared, and a query, which has
+ * the velocities and selects the outputs. A collision set has the first; requests about it have the second.
  */
 #ifndef API_QUERY_H
 #define API_QUERY_H
 
-#include "api/base/arena.h"
-#include "api/base/fault.h"
-#include "api/codec/document.h"
-#include "api/contract/fields.h"
+#include "api/validate/check.h"
+
+/* DOFs of a body. @param dim  or API_UNKNOWN_LENGTH, which is then returned */
+static inline size_t api_twist(size_t dim)
+{
+	return dim == API_UNKNOWN_LENGTH ? dim : 3 * (dim - 1);
+}
+
+/* Number of DOFs of all vertices and bodies. */
+static inline size_t api_n_dofs(size_t dim, size_t n_vertices, size_t n_bodies)
+{
+	return n_vertices * dim + n_bodies * api_twist(dim);
+}
+
+/* All arrays are borrowed from the document and from the check's arena. */
+struct api_lagged {
+	struct fric_batch batch;
+	bool has_group[FRIC_N_TYPES];
+	bool has_bodies; /* bodies were sent, even if empty */
+};
+
+/* As api_check_per_vertex, for a field with a twist per body. */
+void api_check_per_body(struct api_check *check, const struct api_field *field, size_t n_bodies, size_t dim,
+                        const double **out);
+/* Reports a Hessian in blocks of vertices if there are bodies. @return false */
+bool api_check_without_bodies(struct api_check *check, const struct api_field *format);
+
+enum api_hessian_format { API_TRIPLETS, API_CSR, API_BSR, API_FACTORS };
+enum api_jacobian_format { API_JACOBIAN_CSR, API_JACOBIAN_TRIPLETS };
+
+/* All arrays are borrowed from the document and from the check's arena. */
+struct api_query {
+	const double *velocities;             /* [n_vertices, dim] */
+	const double *lagged_velocities;      /* the velocities unless sent */
+	const double *body_velocities;        /* [n_bodies, 6], [n_bodies, 3] in 2D; NULL without bodies */
+	const double *lagged_body_velocities; /* as body_velocities, the default */
+	bool outputs[API_N_EVALUATE_OUTPUTS];
+	bool collision_outputs[FRIC_N_OUTPUTS];
+	int format, triangle, projection; /* enums API_… and FRIC_… */
+	bool without_pattern;             /* values of the Hessian alone */
+	const double *direction;          /* [n_vertices, dim], of the line; NULL: no line */
+	const double *body_direction;     /* of the bodies, shaped like body_velocities */
+	const double *steps;              /* [n_steps] */
+	size_t n_steps;
+	const double *vectors; /* [n_vectors, n_dof]; NULL: none */
+	size_t n_vectors;
+	bool sent_lagged_velocities, sent_lagged_body_velocities;
+	int jacobian_format;           /* enum api_jacobian_format */
+	bool jacobian_without_pattern; /* values alone */
+};
 
 /**
- * "y=1,2&mu_s=1&mu_transition=cubic": comma-separated numbers become arrays (a single one a number, except for the
- * first parameter), "true" and "false" become booleans, other words strings.
- * @param query     after the '?', percent-encoded; a literal '+' is a plus sign
- * @param rules     the parameters of the route; the first one is always a list
- * @param document  filled in on success; arrays are in the arena, json_decref(root) frees the rest, also after a fault
+ * Checks a request of POST /v1/evaluate, which has both parts. This is the only way into the core: after true, every
+ * index is in range and every number has its sign.
+ * @return false with check->fault filled in
  */
-bool api_query_document(const char *query, const struct api_object *rules, struct api_arena *arena,
-                        struct api_document *document, struct api_fault *fault);
+bool api_check_evaluation(struct api_check *check, struct api_lagged *lagged, struct api_query *query);
 
-/* For a request with a body, whose query would be a second source of parameters. @return false with a 422 if it has
- * one */
-bool api_query_refuse(const char *query, struct api_fault *fault);
+/* The facts about a set that queries are checked against (set.h). */
+struct api_set_facts {
+	size_t dim, n_vertices, n_bodies;
+	bool has_bodies; /* bodies were sent, even if empty */
+	bool has_group[FRIC_N_TYPES];
+	bool skip_degenerate;
+	bool lacks_positions; /* there are planes with an origin but no positions of vertices, hence no distances */
+	bool has_positions;   /* of vertices */
+};
 
-/* Decodes %XX in place. @return false for a broken or NUL escape */
-bool api_percent_decode(char *text);
+/* Derives the facts from a checked lagged part. */
+void api_state_facts(const struct api_lagged *lagged, struct api_set_facts *facts);
+
+/**
+ * Checks a query alone.
+ * @param query  lagged_velocities is NULL unless sent: then the set's are used or, if it has none, velocities
+ * @return false with check->fault filled in
+ */
+bool api_check_set_query(struct api_check *check, const struct api_set_facts *facts, struct api_query *query);
+
+/* Lagged velocities of a set's document; NULL: not sent, or there are no vertices or bodies. */
+struct api_lagged_velocities {
+	const double *vertices; /* [n_vertices, dim] */
+	const double *bodies;   /* [n_bodies, 6], [n_bodies, 3] in 2D */
+};
+
+/**
+ * Checks a lagged part alone. n_vertices: rows of positions, else of the fields per vertex, else the member n_vertices,
+ * else 0. The member must agree.
+ * @return false with check->fault filled in
+ */
+bool api_check_set(struct api_check *check, struct api_lagged *lagged, struct api_lagged_velocities *velocities,
+                   struct api_set_facts *facts);
+
+/**
+ * Checks a request of any kind.
+ * @param facts     of the set that the query is about; NULL: the request has a lagged part
+ * @param lagged    filled in without facts; otherwise it may be NULL
+ * @param query  for a set's document: lagged velocities alone
+ * @param root      set to the request, for further fields of its kind; root->node is not an object if nothing more can
+ *                  be checked
+ */
+bool api_check_request(struct api_check *check, enum api_request_kind kind, const struct api_set_facts *facts,
+                       struct api_lagged *lagged, struct api_query *query, struct api_field *root);
 
 #endif

@@ -40,12 +40,12 @@ static const struct {
 	const struct api_object *object, *elsewhere;
 } kinds[API_N_REQUEST_KINDS] = {
 	[API_WHOLE] = {&api_request, NULL},
-	[API_SET_DOCUMENT] = {&api_set_document, &api_set_question},
-	[API_SET_QUESTION] = {&api_set_question, &api_set_document},
+	[API_SET_DOCUMENT] = {&api_set_document, &api_set_query},
+	[API_SET_QUERY] = {&api_set_query, &api_set_document},
 	[API_JVP] = {&api_jvp_request, NULL},
-	[API_SET_JVP] = {&api_set_jvp_question, &api_set_document},
+	[API_SET_JVP] = {&api_set_jvp_query, &api_set_document},
 	[API_VJP] = {&api_vjp_request, NULL},
-	[API_SET_VJP] = {&api_set_vjp_question, &api_set_document},
+	[API_SET_VJP] = {&api_set_vjp_query, &api_set_document},
 };
 
 /* ---- facts needed in advance ---- */
@@ -74,9 +74,9 @@ static bool has_bodies_alone(const struct api_request_check *w)
 
 /* ---- what some fields need of others ---- */
 
-bool api_needs_distance(const struct api_question *question)
+bool api_needs_distance(const struct api_query *query)
 {
-	return question->outputs[API_COLLISIONS] && question->collision_outputs[FRIC_OUT_DISTANCE];
+	return query->outputs[API_COLLISIONS] && query->collision_outputs[FRIC_OUT_DISTANCE];
 }
 
 /* Reports an output that depends on positions, which the set's document lacks. */
@@ -89,16 +89,16 @@ static void fault_positions(const struct api_request_check *q, const char *outpu
 
 static void check_set_positions(const struct api_request_check *q)
 {
-	if (q->question->outputs[API_POSITION_JACOBIAN] && !q->facts->has_positions)
+	if (q->query->outputs[API_POSITION_JACOBIAN] && !q->facts->has_positions)
 		fault_positions(q, "\"position_jacobian\"");
-	else if (q->facts->lacks_positions && api_needs_distance(q->question))
+	else if (q->facts->lacks_positions && api_needs_distance(q->query))
 		fault_positions(q, "\"distance\" of group \"plane_vertex\"");
 }
 
 static void need_positions(struct api_request_check *w)
 {
 	const struct api_field positions = api_request_field(w, API_REQUEST_POSITIONS);
-	if (w->question->outputs[API_POSITION_JACOBIAN] &&
+	if (w->query->outputs[API_POSITION_JACOBIAN] &&
 	    !api_check_present(w->check, &positions,
 	                       "the output \"position_jacobian\" is a derivative with respect to them"))
 		w->root.excused |= 1u << API_REQUEST_POSITIONS;
@@ -120,10 +120,10 @@ static void check_fields(struct api_request_check *w, const struct api_object *o
 }
 
 bool api_check_request(struct api_check *check, enum api_request_kind kind, const struct api_set_facts *facts,
-                       struct api_lagged *lagged, struct api_question *question, struct api_field *root)
+                       struct api_lagged *lagged, struct api_query *query, struct api_field *root)
 {
-	struct api_request_check w = {.check = check, .facts = facts, .lagged = lagged, .question = question};
-	*question = (struct api_question){0};
+	struct api_request_check w = {.check = check, .facts = facts, .lagged = lagged, .query = query};
+	*query = (struct api_query){0};
 	if (facts) {
 		w.dim = facts->dim;
 		w.n_vertices = facts->n_vertices;
@@ -141,16 +141,16 @@ bool api_check_request(struct api_check *check, enum api_request_kind kind, cons
 	return is_object && !check->fault->status;
 }
 
-bool api_check_evaluation(struct api_check *check, struct api_lagged *lagged, struct api_question *question)
+bool api_check_evaluation(struct api_check *check, struct api_lagged *lagged, struct api_query *query)
 {
 	struct api_field root;
-	return api_check_request(check, API_WHOLE, NULL, lagged, question, &root);
+	return api_check_request(check, API_WHOLE, NULL, lagged, query, &root);
 }
 
-bool api_check_set_question(struct api_check *check, const struct api_set_facts *facts, struct api_question *question)
+bool api_check_set_query(struct api_check *check, const struct api_set_facts *facts, struct api_query *query)
 {
 	struct api_field root;
-	return api_check_request(check, API_SET_QUESTION, facts, NULL, question, &root);
+	return api_check_request(check, API_SET_QUERY, facts, NULL, query, &root);
 }
 
 static bool lacks_positions(const struct api_lagged *lagged)

@@ -5,15 +5,15 @@
 #ifndef API_VALIDATE_REQUEST_H
 #define API_VALIDATE_REQUEST_H
 
-#include "api/validate/question.h"
+#include "api/validate/query.h"
 
 /* The state of the checks. After a fault lengths are unknown, and fields that need them are checked as far as
  * possible. Whether there was any fault is tested once, at the end. */
 struct api_request_check {
 	struct api_check *check;
-	const struct api_set_facts *facts; /* of the set that the question is about; NULL: the request has a lagged part */
+	const struct api_set_facts *facts; /* of the set that the query is about; NULL: the request has a lagged part */
 	struct api_lagged *lagged;         /* filled in without facts */
-	struct api_question *question;
+	struct api_query *query;
 	struct api_field root, friction, materials, collisions, groups[FRIC_N_TYPES];
 	size_t dim, n_vertices, n_bodies, n_materials, n[FRIC_N_TYPES]; /* or API_UNKNOWN_LENGTH */
 	size_t n_twists;     /* bodies that velocities are expected for; also unknown if no bodies can be counted */
@@ -51,7 +51,7 @@ void api_check_needs(struct api_request_check *w);
 /* Sets the number of vertices. @param n  or API_UNKNOWN_LENGTH */
 void api_count_vertices(struct api_request_check *w, size_t n);
 /* Whether the outputs include distances, which all groups must then have. */
-bool api_needs_distance(const struct api_question *question);
+bool api_needs_distance(const struct api_query *query);
 
 /* A coefficient is given as `mu`, or as `mu_s` and `mu_k`: consecutive rules, whose first number depends on the
  * place. */

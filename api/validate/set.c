@@ -82,10 +82,10 @@ void api_check_n_vertices(struct api_request_check *w)
 bool api_check_set(struct api_check *check, struct api_lagged *lagged, struct api_lagged_velocities *velocities,
                    struct api_set_facts *facts)
 {
-	struct api_question question;
+	struct api_query query;
 	struct api_field root;
-	const bool ok = api_check_request(check, API_SET_DOCUMENT, NULL, lagged, &question, &root);
-	*velocities = (struct api_lagged_velocities){question.lagged_velocities, question.lagged_body_velocities};
+	const bool ok = api_check_request(check, API_SET_DOCUMENT, NULL, lagged, &query, &root);
+	*velocities = (struct api_lagged_velocities){query.lagged_velocities, query.lagged_body_velocities};
 	if (json_is_object(root.node))
 		api_state_facts(lagged, facts);
 	return ok;

@@ -6,7 +6,7 @@
 #ifndef API_VARIABLES_H
 #define API_VARIABLES_H
 
-#include "api/validate/question.h"
+#include "api/validate/query.h"
 
 enum { API_POINTER_BYTES = 64, API_VARIABLE_RANK = 3, API_MOST_VARIABLES = 192 };
 
@@ -37,7 +37,7 @@ struct api_variations {
 
 /**
  * Lists the variables of a document that has passed the checks.
- * @param batch, facts  results of the checks; for a question alone, those of its set
+ * @param batch, facts  results of the checks; for a query alone, those of its set
  * @param variables     those of the document are added, or replace those with the same pointer; the list is in the
  *                      arena
  * @return false when out of memory

@@ -26,15 +26,15 @@ void api_check_velocities(struct api_request_check *w)
 	else if (!w->bodies_alone)
 		api_check_present(w->check, &field, WHY_VELOCITIES);
 	if (w->facts || w->check->fault->n_errors == before) /* otherwise the array has already been reported */
-		api_check_per_vertex(w->check, &field, w->n_vertices, w->dim, &w->question->velocities);
+		api_check_per_vertex(w->check, &field, w->n_vertices, w->dim, &w->query->velocities);
 }
 
 void api_check_lagged_velocities(struct api_request_check *w)
 {
 	const struct api_field field = api_request_field(w, API_REQUEST_LAGGED_VELOCITIES);
-	w->question->lagged_velocities = w->facts ? NULL : w->question->velocities;
-	w->question->sent_lagged_velocities = field.node;
-	api_check_per_vertex(w->check, &field, w->n_vertices, w->dim, &w->question->lagged_velocities);
+	w->query->lagged_velocities = w->facts ? NULL : w->query->velocities;
+	w->query->sent_lagged_velocities = field.node;
+	api_check_per_vertex(w->check, &field, w->n_vertices, w->dim, &w->query->lagged_velocities);
 }
 
 /* Without bodies, reports twists and does not check them further. */
@@ -60,13 +60,13 @@ void api_check_body_velocities(struct api_request_check *w)
 	const struct api_field field = api_request_field(w, API_REQUEST_BODY_VELOCITIES);
 	if (w->has_bodies)
 		api_check_present(w->check, &field, "the twists at which to evaluate, [n_bodies, 6], in 2D [n_bodies, 3]");
-	api_check_per_body(w->check, &field, w->n_twists, w->dim, &w->question->body_velocities);
+	api_check_per_body(w->check, &field, w->n_twists, w->dim, &w->query->body_velocities);
 }
 
 void api_check_lagged_body_velocities(struct api_request_check *w)
 {
 	const struct api_field field = api_request_field(w, API_REQUEST_LAGGED_BODY_VELOCITIES);
-	w->question->lagged_body_velocities = w->facts ? NULL : w->question->body_velocities;
-	w->question->sent_lagged_body_velocities = field.node;
-	api_check_per_body(w->check, &field, w->n_twists, w->dim, &w->question->lagged_body_velocities);
+	w->query->lagged_body_velocities = w->facts ? NULL : w->query->body_velocities;
+	w->query->sent_lagged_body_velocities = field.node;
+	api_check_per_body(w->check, &field, w->n_twists, w->dim, &w->query->lagged_body_velocities);
 }

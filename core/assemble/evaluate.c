@@ -114,28 +114,28 @@ static struct fault evaluate(struct evaluation *task, const struct fric_schedule
 }
 
 enum fric_code fricp_evaluate_with(const struct fric_context *context, const struct fric_contacts *contacts,
-                                   const struct fric_question *question, const struct companion *companion,
-                                   double *potential, double *gradient, struct fric_error *error)
+                                   const struct fric_query *query, const struct companion *companion, double *potential,
+                                   double *gradient, struct fric_error *error)
 {
 	const enum kernel_result result = gradient ? KERNEL_FORCE : KERNEL_POTENTIAL;
 	struct evaluation task = {
-		.context = context, .kernel = fricp_kernel_task(context, contacts, question, result), .companion = companion};
+		.context = context, .kernel = fricp_kernel_task(context, contacts, query, result), .companion = companion};
 	struct fault fault = {FRIC_E_MEMORY, SIZE_MAX};
 	task.kernel.potentials = potential;
 	if (potential)
 		task.potentials = calloc(span_slots(contacts->n), sizeof(double));
 	if (!potential || task.potentials)
-		fault = evaluate(&task, question->schedule, potential, gradient);
+		fault = evaluate(&task, query->schedule, potential, gradient);
 	free(task.potentials);
 	return fricp_report_fault(contacts, fault, error);
 }
 
 enum fric_code fric_evaluate(const struct fric_context *context, const struct fric_contacts *contacts,
-                             const struct fric_question *question, double *potential, double *gradient,
+                             const struct fric_query *query, double *potential, double *gradient,
                              struct fric_error *error)
 {
-	const enum fric_code code = fricp_evaluate_with(context, contacts, question, NULL, potential, gradient, error);
+	const enum fric_code code = fricp_evaluate_with(context, contacts, query, NULL, potential, gradient, error);
 	if (code != FRIC_OK || !contacts->bodies)
 		return code;
-	return fricp_bodies_evaluate(context, contacts, question, potential, gradient, error);
+	return fricp_bodies_evaluate(context, contacts, query, potential, gradient, error);
 }

@@ -26,7 +26,7 @@ struct companion {
  * Allocates as fric_evaluate does, and as many forces once more.
  */
 enum fric_code fricp_evaluate_with(const struct fric_context *context, const struct fric_contacts *contacts,
-                                   const struct fric_question *question, const struct companion *companion,
-                                   double *potential, double *gradient, struct fric_error *error);
+                                   const struct fric_query *query, const struct companion *companion, double *potential,
+                                   double *gradient, struct fric_error *error);
 
 #endif

@@ -34,15 +34,15 @@ static void inner_span(void *data, struct span span, struct fault *fault)
 }
 
 enum fric_code fric_hessian_inner(const struct fric_context *context, const struct fric_contacts *contacts,
-                                  const struct fric_question *question, enum fric_projection projection, double *inner,
+                                  const struct fric_query *query, enum fric_projection projection, double *inner,
                                   struct fric_error *error)
 {
-	struct inner_task task = {fricp_kernel_task(context, contacts, question, KERNEL_INNER), inner};
+	struct inner_task task = {fricp_kernel_task(context, contacts, query, KERNEL_INNER), inner};
 	task.kernel.projection = projection;
 	const struct fault fault = fricp_sweep_run(context, contacts, inner_span, &task);
 	if (fault.code != FRIC_OK || !contacts->bodies)
 		return fricp_report_fault(contacts, fault, error);
-	return fricp_bodies_inner(context, contacts, question, projection, inner, error);
+	return fricp_bodies_inner(context, contacts, query, projection, inner, error);
 }
 
 struct factors_task {
@@ -121,10 +121,10 @@ static void factors_chunk(void *data, size_t chunk, size_t begin, size_t end, st
 }
 
 enum fric_code fric_hessian_factors(const struct fric_context *context, const struct fric_contacts *contacts,
-                                    const struct fric_question *question, enum fric_projection projection,
+                                    const struct fric_query *query, enum fric_projection projection,
                                     const struct fric_factors *factors, struct fric_error *error)
 {
-	struct factors_task task = {fricp_kernel_task(context, contacts, question, KERNEL_INNER), factors,
+	struct factors_task task = {fricp_kernel_task(context, contacts, query, KERNEL_INNER), factors,
 	                            streams(context, factors_bytes(contacts), STREAM_FROM)};
 	task.kernel.projection = projection;
 	const struct phase phase = {factors_chunk, contacts->n_spans, SWEEP_CHUNK, false, NULL};
@@ -132,7 +132,7 @@ enum fric_code fric_hessian_factors(const struct fric_context *context, const st
 	const struct fault fault = fricp_parallel_phases(context, n_threads, &phase, 1, &task);
 	if (fault.code != FRIC_OK || !contacts->bodies)
 		return fricp_report_fault(contacts, fault, error);
-	return fricp_bodies_factors(context, contacts, question, projection, factors, error);
+	return fricp_bodies_factors(context, contacts, query, projection, factors, error);
 }
 
 int fric_body_inner_size(int dim)

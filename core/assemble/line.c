@@ -78,11 +78,11 @@ static struct fault blame(const struct fric_context *context, struct line_task *
 
 /* At the vertices alone. */
 static enum fric_code line_of_vertices(const struct fric_context *context, const struct fric_contacts *contacts,
-                                       const struct fric_question *question, const double *direction, size_t n_steps,
+                                       const struct fric_query *query, const double *direction, size_t n_steps,
                                        const double *steps, double *potential, double *slope, struct fric_error *error)
 {
 	const size_t bytes = span_slots(contacts->n) * 2 * n_steps * sizeof(double);
-	struct line_task task = {fricp_kernel_task(context, contacts, question, KERNEL_POTENTIAL),
+	struct line_task task = {fricp_kernel_task(context, contacts, query, KERNEL_POTENTIAL),
 	                         {direction, steps, n_steps, largest_step(steps, n_steps)},
 	                         NULL};
 	struct fault fault = {FRIC_E_MEMORY, SIZE_MAX};
@@ -99,14 +99,14 @@ static enum fric_code line_of_vertices(const struct fric_context *context, const
 }
 
 enum fric_code fric_line(const struct fric_context *context, const struct fric_contacts *contacts,
-                         const struct fric_question *question, const double *direction, size_t n_steps,
-                         const double *steps, double *potential, double *slope, struct fric_error *error)
+                         const struct fric_query *query, const double *direction, size_t n_steps, const double *steps,
+                         double *potential, double *slope, struct fric_error *error)
 {
 	if (n_steps == 0)
 		return FRIC_OK;
 	const enum fric_code code =
-		line_of_vertices(context, contacts, question, direction, n_steps, steps, potential, slope, error);
+		line_of_vertices(context, contacts, query, direction, n_steps, steps, potential, slope, error);
 	if (code != FRIC_OK || !contacts->bodies)
 		return code;
-	return fricp_bodies_line(context, contacts, question, direction, n_steps, steps, potential, slope, error);
+	return fricp_bodies_line(context, contacts, query, direction, n_steps, steps, potential, slope, error);
 }

@@ -155,16 +155,16 @@ enum fric_code fric_stencil_weights(const struct fric_context *context, const st
 }
 
 enum fric_code fric_contact_output(const struct fric_context *context, const struct fric_contacts *contacts,
-                                   const struct fric_question *question, enum fric_type type, enum fric_output output,
+                                   const struct fric_query *query, enum fric_type type, enum fric_output output,
                                    double *out, struct fric_error *error)
 {
 	const bool of_bodies = is_of_bodies(type);
 	const struct fric_contacts *c = of_bodies ? contacts->bodies : contacts;
 	if (!c)
 		return FRIC_OK;
-	const struct coefficients *coefficients = of_bodies ? body_coefficients_for(contacts, question)
-	                                                    : coefficients_for(contacts, question);
-	struct request task = {c, coefficients, question->velocities, type, output, out};
+	const struct coefficients *coefficients = of_bodies ? body_coefficients_for(contacts, query)
+	                                                    : coefficients_for(contacts, query);
+	struct request task = {c, coefficients, query->velocities, type, output, out};
 	struct fault fault = fricp_parallel_chunks(context, group_size(c, type), output_chunk, &task);
 	if (fault.code == FRIC_E_NOT_FINITE)
 		fault.position += c->start[type];

@@ -358,18 +358,18 @@ static struct fault run(struct products *task, struct summation *sums)
 
 /* At the vertices only; in each product, the DOFs of bodies are left to the caller. */
 static enum fric_code products_of_vertices(const struct fric_context *context, const struct fric_contacts *contacts,
-                                           const struct fric_question *question, enum fric_projection projection,
+                                           const struct fric_query *query, enum fric_projection projection,
                                            size_t n_vectors, const double *vectors, double *products,
                                            struct fric_error *error)
 {
 	struct products task = {.context = context,
-	                        .kernel = fricp_kernel_task(context, contacts, question, KERNEL_INNER),
+	                        .kernel = fricp_kernel_task(context, contacts, query, KERNEL_INNER),
 	                        .product = {.contacts = contacts, .kernels = fricp_kernels_of(context)},
 	                        .vectors = vectors,
 	                        .out = products,
 	                        .n_dofs = n_dofs(contacts),
 	                        .n_vectors = n_vectors};
-	struct summation sums = {.context = context, .contacts = contacts, .schedule = question->schedule, .task = &task};
+	struct summation sums = {.context = context, .contacts = contacts, .schedule = query->schedule, .task = &task};
 	struct fric_schedule own;
 	task.kernel.projection = projection;
 	const bool begun = fricp_sums_begin(&sums, &own);
@@ -379,15 +379,14 @@ static enum fric_code products_of_vertices(const struct fric_context *context, c
 }
 
 enum fric_code fric_hessian_products(const struct fric_context *context, const struct fric_contacts *contacts,
-                                     const struct fric_question *question, enum fric_projection projection,
-                                     size_t n_vectors, const double *vectors, double *products,
-                                     struct fric_error *error)
+                                     const struct fric_query *query, enum fric_projection projection, size_t n_vectors,
+                                     const double *vectors, double *products, struct fric_error *error)
 {
 	if (n_vectors == 0)
 		return FRIC_OK;
 	const enum fric_code code =
-		products_of_vertices(context, contacts, question, projection, n_vectors, vectors, products, error);
+		products_of_vertices(context, contacts, query, projection, n_vectors, vectors, products, error);
 	if (code != FRIC_OK || !contacts->bodies)
 		return code;
-	return fricp_bodies_products(context, contacts, question, projection, n_vectors, vectors, products, error);
+	return fricp_bodies_products(context, contacts, query, projection, n_vectors, vectors, products, error);
 }

@@ -102,7 +102,7 @@ static struct fault evaluate(const struct fric_context *context, struct evaluati
 }
 
 enum fric_code fricp_bodies_evaluate(const struct fric_context *context, const struct fric_contacts *contacts,
-                                     const struct fric_question *question, double *potential, double *gradient,
+                                     const struct fric_query *query, double *potential, double *gradient,
                                      struct fric_error *error)
 {
 	const struct fric_contacts *b = contacts->bodies;
@@ -112,7 +112,7 @@ enum fric_code fricp_bodies_evaluate(const struct fric_context *context, const s
 	double *room = memory_take(context->memory, bytes);
 	struct fault fault = {FRIC_E_MEMORY, SIZE_MAX};
 	struct evaluation task = {
-		.b = b, .coefficients = body_coefficients_for(contacts, question), .velocities = question->velocities};
+		.b = b, .coefficients = body_coefficients_for(contacts, query), .velocities = query->velocities};
 	if (room) {
 		task.potentials = potential ? room : NULL;
 		task.wrenches = gradient ? room + chunks : NULL;
@@ -187,12 +187,12 @@ static struct fault add_up(const struct fric_context *context, const struct line
 }
 
 enum fric_code fricp_bodies_line(const struct fric_context *context, const struct fric_contacts *contacts,
-                                 const struct fric_question *question, const double *direction, size_t n_steps,
+                                 const struct fric_query *query, const double *direction, size_t n_steps,
                                  const double *steps, double *potential, double *slope, struct fric_error *error)
 {
 	const struct fric_contacts *b = contacts->bodies;
 	const size_t bytes = (n_chunks(b->n, FRIC_CHUNK) * 2 * n_steps + 1) * sizeof(double);
-	struct line task = {b,       body_coefficients_for(contacts, question), question->velocities, direction, steps,
+	struct line task = {b,       body_coefficients_for(contacts, query), query->velocities, direction, steps,
 	                    n_steps, memory_take(context->memory, bytes)};
 	struct fault fault = {FRIC_E_MEMORY, SIZE_MAX};
 	if (task.sums)

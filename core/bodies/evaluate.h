@@ -41,7 +41,7 @@ struct fault fricp_add_actions(const struct fric_context *context, const struct 
  * @param gradient   [n_dofs] the bodies' part is overwritten; may be NULL
  */
 enum fric_code fricp_bodies_evaluate(const struct fric_context *context, const struct fric_contacts *contacts,
-                                     const struct fric_question *question, double *potential, double *gradient,
+                                     const struct fric_query *query, double *potential, double *gradient,
                                      struct fric_error *error);
 
 /**
@@ -49,7 +49,7 @@ enum fric_code fricp_bodies_evaluate(const struct fric_context *context, const s
  *                          fricp_bodies_evaluate
  */
 enum fric_code fricp_bodies_line(const struct fric_context *context, const struct fric_contacts *contacts,
-                                 const struct fric_question *question, const double *direction, size_t n_steps,
+                                 const struct fric_query *query, const double *direction, size_t n_steps,
                                  const double *steps, double *potential, double *slope, struct fric_error *error);
 
 #endif

@@ -87,29 +87,29 @@ static void inner_chunk(void *data, size_t chunk, size_t begin, size_t end, stru
 		}
 }
 
-static struct inner_task inner_task(const struct fric_contacts *contacts, const struct fric_question *question,
+static struct inner_task inner_task(const struct fric_contacts *contacts, const struct fric_query *query,
                                     enum fric_projection projection)
 {
 	return (struct inner_task){.b = contacts->bodies,
-	                           .coefficients = body_coefficients_for(contacts, question),
-	                           .velocities = question->velocities,
+	                           .coefficients = body_coefficients_for(contacts, query),
+	                           .velocities = query->velocities,
 	                           .projection = projection};
 }
 
 enum fric_code fricp_bodies_inner(const struct fric_context *context, const struct fric_contacts *contacts,
-                                  const struct fric_question *question, enum fric_projection projection, double *inner,
+                                  const struct fric_query *query, enum fric_projection projection, double *inner,
                                   struct fric_error *error)
 {
-	struct inner_task task = inner_task(contacts, question, projection);
+	struct inner_task task = inner_task(contacts, query, projection);
 	task.inner = inner + first_body_inner(contacts);
 	return fricp_report_fault(task.b, fricp_parallel_chunks(context, task.b->n, inner_chunk, &task), error);
 }
 
 enum fric_code fricp_bodies_factors(const struct fric_context *context, const struct fric_contacts *contacts,
-                                    const struct fric_question *question, enum fric_projection projection,
+                                    const struct fric_query *query, enum fric_projection projection,
                                     const struct fric_factors *factors, struct fric_error *error)
 {
-	struct inner_task task = inner_task(contacts, question, projection);
+	struct inner_task task = inner_task(contacts, query, projection);
 	task.factors = factors;
 	return fricp_report_fault(task.b, fricp_parallel_chunks(context, task.b->n, inner_chunk, &task), error);
 }
@@ -179,14 +179,13 @@ static struct fault multiply(const struct fric_context *context, struct products
 }
 
 enum fric_code fricp_bodies_products(const struct fric_context *context, const struct fric_contacts *contacts,
-                                     const struct fric_question *question, enum fric_projection projection,
-                                     size_t n_vectors, const double *vectors, double *products,
-                                     struct fric_error *error)
+                                     const struct fric_query *query, enum fric_projection projection, size_t n_vectors,
+                                     const double *vectors, double *products, struct fric_error *error)
 {
 	const struct fric_contacts *b = contacts->bodies;
 	const size_t inner = b->n * body_inner_size(b->dim), n = n_dofs(contacts);
 	const size_t bytes = (inner + n_actions(b) * (size_t)n_body_dofs(b->dim) + 1) * sizeof(double);
-	struct products task = {.matrices = inner_task(contacts, question, projection)};
+	struct products task = {.matrices = inner_task(contacts, query, projection)};
 	struct fault fault = {FRIC_E_MEMORY, SIZE_MAX};
 	task.matrices.inner = memory_take(context->memory, bytes);
 	if (task.matrices.inner) {

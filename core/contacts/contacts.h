@@ -89,7 +89,7 @@ struct fric_contacts {
 	const struct fric_memory *memory;
 };
 
-/* The effective coefficients that a question's state adds to the contacts. */
+/* The effective coefficients that a query's state adds to the contacts. */
 struct fric_state {
 	struct coefficients effective; /* data NULL if no contact needs any */
 	struct fric_state *bodies;     /* for contacts->bodies, or NULL */
@@ -104,17 +104,17 @@ static inline const struct coefficients *coefficients_of_state(const struct fric
 	return state && state->effective.mu_s.data ? &state->effective : &contacts->scalar;
 }
 
-/* The coefficients for a question: of contacts at vertices, and of contacts->bodies. */
+/* The coefficients for a query: of contacts at vertices, and of contacts->bodies. */
 static inline const struct coefficients *coefficients_for(const struct fric_contacts *contacts,
-                                                          const struct fric_question *question)
+                                                          const struct fric_query *query)
 {
-	return coefficients_of_state(contacts, question->state);
+	return coefficients_of_state(contacts, query->state);
 }
 
 static inline const struct coefficients *body_coefficients_for(const struct fric_contacts *contacts,
-                                                               const struct fric_question *question)
+                                                               const struct fric_query *query)
 {
-	return coefficients_of_state(contacts->bodies, question->state ? question->state->bodies : NULL);
+	return coefficients_of_state(contacts->bodies, query->state ? query->state->bodies : NULL);
 }
 
 static inline bool is_of_bodies(enum fric_type type)

@@ -93,8 +93,8 @@ static enum fric_code forward_all(const struct fric_context *context, struct for
 static bool by_velocities_alone(const struct point_task *d)
 {
 	double *const *fields = d->differential->fields;
-	return fields[FRIC_BY_VELOCITIES] && !(d->follows && fields[FRIC_BY_LAGGED_VELOCITIES]) &&
-	       !fields[FRIC_BY_BODY_POSITIONS] && !fields[FRIC_BY_MATERIAL_MU_S] && !fields[FRIC_BY_MATERIAL_MU_K] &&
+	return fields[FRIC_WRT_VELOCITIES] && !(d->follows && fields[FRIC_WRT_LAGGED_VELOCITIES]) &&
+	       !fields[FRIC_WRT_BODY_POSITIONS] && !fields[FRIC_WRT_MATERIAL_MU_S] && !fields[FRIC_WRT_MATERIAL_MU_K] &&
 	       !d->curve && d->links[FRIC_BODY_BODY].n == 0 && d->links[FRIC_BODY_WORLD].n == 0;
 }
 
@@ -105,14 +105,14 @@ static enum fric_code along_velocities(const struct fric_context *context, const
                                        struct fric_error *error)
 {
 	static const double here[1];
-	double unused = 0, slope = 0;
-	enum fric_code code = fricp_bodies_line(context, derivation->contacts, derivation->question, direction, 1, here,
-	                                        &unused, &slope, error);
+	double unused = 0, derivative = 0;
+	enum fric_code code = fricp_bodies_line(context, derivation->contacts, derivation->query, direction, 1, here,
+	                                        &unused, &derivative, error);
 	if (code == FRIC_OK)
-		code = fricp_bodies_products(context, derivation->contacts, derivation->question, FRIC_PROJECT_NONE, 1,
-		                             direction, gradient, error);
+		code = fricp_bodies_products(context, derivation->contacts, derivation->query, FRIC_PROJECT_NONE, 1, direction,
+		                             gradient, error);
 	if (code == FRIC_OK)
-		*potential += slope;
+		*potential += derivative;
 	return code;
 }
 
@@ -124,7 +124,7 @@ enum fric_code fricp_bodies_jvp(const struct fric_context *context, const struct
 	fricp_body_task(derivation, tangents, &task.bodies);
 	task.bodies.curve = curve;
 	if (by_velocities_alone(&task.bodies)) {
-		const double *velocities = tangents->fields[FRIC_BY_VELOCITIES];
+		const double *velocities = tangents->fields[FRIC_WRT_VELOCITIES];
 		const enum fric_code code = along_velocities(context, derivation, velocities, potential, gradient, error);
 		if (code != FRIC_E_NOT_FINITE)
 			return code;
@@ -249,7 +249,7 @@ static void add_tables(const struct backward *task)
 	for (int kind = 0; kind < 2; kind++)
 		for (size_t i = 0; i < b->n && task->mu[kind]; i++)
 			fricp_add_to_table(&task->bodies, contact_type(b, i), i, kind, task->mu[kind][i],
-			                   task->bodies.differential->fields[FRIC_BY_MATERIAL_MU_S + kind]);
+			                   task->bodies.differential->fields[FRIC_WRT_MATERIAL_MU_S + kind]);
 }
 
 /* Adds chunks in order. */
@@ -289,8 +289,8 @@ static struct fault add_up(const struct fric_context *context, const struct back
 
 static void choose_fields(struct backward *task, const struct fric_differential *cotangents)
 {
-	static const enum fric_field fields[N_KEPT] = {FRIC_BY_VELOCITIES, FRIC_BY_LAGGED_VELOCITIES,
-	                                               FRIC_BY_BODY_POSITIONS};
+	static const enum fric_field fields[N_KEPT] = {FRIC_WRT_VELOCITIES, FRIC_WRT_LAGGED_VELOCITIES,
+	                                               FRIC_WRT_BODY_POSITIONS};
 	const struct fric_contacts *b = task->bodies.contacts;
 	for (int field = 0; field < N_KEPT; field++) {
 		double *out = cotangents->fields[fields[field]];
@@ -314,7 +314,7 @@ static size_t lay_out(struct backward *task, const struct fric_differential *cot
 		bytes += task->kept[field].out ? n_actions(b) * task->kept[field].width * sizeof(double) : 0;
 	}
 	for (int kind = 0; kind < 2; kind++) {
-		const bool wanted = cotangents->fields[FRIC_BY_MATERIAL_MU_S + kind];
+		const bool wanted = cotangents->fields[FRIC_WRT_MATERIAL_MU_S + kind];
 		task->mu[kind] = room && wanted ? (double *)(void *)(room + bytes) : NULL;
 		bytes += wanted ? b->n * sizeof(double) : 0;
 	}

@@ -89,23 +89,23 @@ static const struct {
 	enum fric_row instead;
 	enum place place;
 } shared[] = {
-	{FRIC_BY_EPS_V, FRIC_ROW_EPS_V, AT_EPS_V},
-	{FRIC_BY_MU_S, FRIC_ROW_MU_S, AT_MU_S},
-	{FRIC_BY_MU_K, FRIC_ROW_MU_K, AT_MU_K},
-	{FRIC_BY_STRIBECK_SPEED, FRIC_ROW_STRIBECK_SPEED, AT_STRIBECK_SPEED},
-	{FRIC_BY_VISCOUS, FRIC_ROW_VISCOUS, AT_VISCOUS},
-	{FRIC_BY_DHAT, FRIC_ROW_NORMAL_FORCE, AT_DHAT},
-	{FRIC_BY_STIFFNESS, FRIC_ROW_NORMAL_FORCE, AT_STIFFNESS},
-	{FRIC_BY_DMIN, FRIC_ROW_NORMAL_FORCE, AT_DMIN},
+	{FRIC_WRT_EPS_V, FRIC_ROW_EPS_V, AT_EPS_V},
+	{FRIC_WRT_MU_S, FRIC_ROW_MU_S, AT_MU_S},
+	{FRIC_WRT_MU_K, FRIC_ROW_MU_K, AT_MU_K},
+	{FRIC_WRT_STRIBECK_SPEED, FRIC_ROW_STRIBECK_SPEED, AT_STRIBECK_SPEED},
+	{FRIC_WRT_VISCOUS, FRIC_ROW_VISCOUS, AT_VISCOUS},
+	{FRIC_WRT_DHAT, FRIC_ROW_NORMAL_FORCE, AT_DHAT},
+	{FRIC_WRT_STIFFNESS, FRIC_ROW_NORMAL_FORCE, AT_STIFFNESS},
+	{FRIC_WRT_DMIN, FRIC_ROW_NORMAL_FORCE, AT_DMIN},
 };
 enum { N_SHARED = sizeof(shared) / sizeof(*shared) };
 
 /* Whether the batch uses the field. */
 static bool is_used(const struct fric_batch *batch, enum fric_field field)
 {
-	if (field == FRIC_BY_MU_S || field == FRIC_BY_MU_K)
+	if (field == FRIC_WRT_MU_S || field == FRIC_WRT_MU_K)
 		return batch->friction.source == FRIC_MU_SCALAR;
-	return field != FRIC_BY_STRIBECK_SPEED || !law_has(law_of(&batch->friction.law), LAW_MEASURED);
+	return field != FRIC_WRT_STRIBECK_SPEED || !law_has(law_of(&batch->friction.law), LAW_MEASURED);
 }
 
 void fricp_find_links(const struct fric_batch *batch, enum fric_type type, const struct fric_differential *differential,

@@ -1,5 +1,5 @@
 /**
- * The inputs of a contact as an array, and the fields of a batch and of a question that supply them. Tangents and
+ * The inputs of a contact as an array, and the fields of a batch and of a query that supply them. Tangents and
  * cotangents of a contact have the same layout.
  */
 #ifndef FRIC_DERIVE_FIELDS_H

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "core/law/bends.h"
+#include "core/law/second_derivatives.h"
 
 static long double dot(int n, const long double *a, const long double *b)
 {
@@ -27,7 +27,7 @@ static void copy_inputs(const struct fric_contacts *c, const struct coefficients
 	}
 }
 
-static void find_slopes(const struct law_table *table, struct force_point *p)
+static void find_derivatives(const struct law_table *table, struct force_point *p)
 {
 	struct law_reach_l beyond = {0};
 	if (law_has_tail(p->law)) {
@@ -35,7 +35,7 @@ static void find_slopes(const struct law_table *table, struct force_point *p)
 		p->x = tail_argument_l(p->point.r, p->q);
 		beyond = law_reach_l(p->law, table, p->point.r, p->q, 1 / p->q);
 	}
-	p->slopes = law_slopes_l(p->law, p->point, beyond);
+	p->derivatives = law_derivatives_l(p->law, p->point, beyond);
 }
 
 /* Whether the contact slides is decided as for forces, exactly. */
@@ -46,7 +46,7 @@ static void find_law(const struct fric_contacts *c, const struct coefficients *m
 	slip_lagged(c, mu, i, &slip);
 	extreme_ratio(&slip);
 	p->point = extreme_point(c, i, &slip, y);
-	find_slopes(&c->table, p);
+	find_derivatives(&c->table, p);
 	p->g1 = law_g1_l(p->law, p->point);
 	p->along = eigenvalue_along_l(1, law_g2_l(p->law, p->point), p->point.slides) / e;
 	p->across = p->g1 / (law_low_l(p->law, p->point) ? e : y);
@@ -94,7 +94,7 @@ static void by_curve(const struct force_point *p, long double *value, long doubl
 void fricp_force_tangent(const struct force_point *p, const struct force_inputs *tangent, long double *potential,
                          long double *force)
 {
-	const struct law_slopes_l *d = &p->slopes;
+	const struct law_derivatives_l *d = &p->derivatives;
 	const struct force_inputs *at = &p->at, *t = tangent;
 	const int n = p->n;
 	const long double by_eps_v = t->eps_v / at->eps_v, by_unit = t->unit / at->unit;
@@ -114,7 +114,7 @@ void fricp_force_tangent(const struct force_point *p, const struct force_inputs 
 void fricp_force_cotangent(const struct force_point *p, long double psi, const long double *q,
                            struct force_inputs *cotangent)
 {
-	const struct law_slopes_l *d = &p->slopes;
+	const struct law_derivatives_l *d = &p->derivatives;
 	const struct force_inputs *at = &p->at;
 	const int n = p->n;
 	/* The factors of g0 and of g1. */
@@ -138,18 +138,18 @@ void fricp_force_cotangent(const struct force_point *p, long double psi, const l
 }
 
 /* The law's second derivatives at the contact. */
-static struct law_bends_l bends_of(const struct law_table *table, const struct force_point *p)
+static struct law_second_derivatives_l second_derivatives_of(const struct law_table *table, const struct force_point *p)
 {
 	const struct law_reach_l none = {0};
-	return law_bends_l(p->law, p->point,
-	                   law_has_tail(p->law) ? law_reach_l(p->law, table, p->point.r, p->q, 1 / p->q) : none);
+	return law_second_derivatives_l(
+		p->law, p->point, law_has_tail(p->law) ? law_reach_l(p->law, table, p->point.r, p->q, 1 / p->q) : none);
 }
 
 void fricp_force_second(const struct law_table *table, const struct force_point *p, const struct force_inputs *tangent,
                         struct force_inputs *cotangent)
 {
-	const struct law_slopes_l *d = &p->slopes;
-	const struct law_bends_l bend = bends_of(table, p);
+	const struct law_derivatives_l *d = &p->derivatives;
+	const struct law_second_derivatives_l second = second_derivatives_of(table, p);
 	const struct force_inputs *at = &p->at, *t = tangent;
 	const int n = p->n;
 	const long double along = dot(n, p->direction, t->u), e = at->eps_v, by_eps_v = t->eps_v / e;
@@ -159,11 +159,11 @@ void fricp_force_second(const struct law_table *table, const struct force_point 
 	*cotangent = (struct force_inputs){
 		.s = work,
 		.mu_s = t->s * e * d->s0 +
-	            at->s * (d->s1 * along + e * (bend.ss * t->mu_s + bend.sk * t->mu_k) + bend.es * t->eps_v),
+	            at->s * (d->s1 * along + e * (second.ss * t->mu_s + second.sk * t->mu_k) + second.es * t->eps_v),
 		.mu_k = t->s * e * d->k0 +
-	            at->s * (d->k1 * along + e * (bend.sk * t->mu_s + bend.kk * t->mu_k) + bend.ek * t->eps_v),
+	            at->s * (d->k1 * along + e * (second.sk * t->mu_s + second.kk * t->mu_k) + second.ek * t->eps_v),
 		.eps_v = t->s * d->e0 +
-	             at->s * (d->e1 / e * along + bend.es * t->mu_s + bend.ek * t->mu_k + bend.ee * by_eps_v),
+	             at->s * (d->e1 / e * along + second.es * t->mu_s + second.ek * t->mu_k + second.ee * by_eps_v),
 	};
 	curvature(p, t->u, cotangent->u);
 	for (int k = 0; k < n; k++) {

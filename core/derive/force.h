@@ -10,7 +10,7 @@
 #ifndef FRIC_DERIVE_FORCE_H
 #define FRIC_DERIVE_FORCE_H
 
-#include "core/law/slopes.h"
+#include "core/law/derivatives.h"
 #include "core/motion/slip.h"
 
 /* Inputs of potential and force: values, tangents or cotangents. */
@@ -19,7 +19,7 @@ struct force_inputs {
 	long double bare[MOST_SLIP]; /* u without the anchor, if there is a drag */
 	long double s;               /* weight * normal force */
 	long double mu_s, mu_k, eps_v, unit, viscous;
-	long double curve[2]; /* of a measured curve at the slip: value and integral (law/slopes.h) */
+	long double curve[2]; /* of a measured curve at the slip: value and integral (law/derivatives.h) */
 };
 
 /* One contact and the values that its derivatives are computed from. */
@@ -28,7 +28,7 @@ struct force_point {
 	enum law law;
 	struct force_inputs at;
 	struct law_point_l point;
-	struct law_slopes_l slopes;
+	struct law_derivatives_l derivatives;
 	long double q, x; /* of a law with a tail: eps_v / unit, and its argument (law/tail.h) */
 	long double g1;
 	long double unit[MOST_SLIP];      /* direction of the slip; (1, 0, ..) at rest */
@@ -40,7 +40,7 @@ struct force_point {
 
 /**
  * @param slip  u and bare as from slip_velocity or body_slip_velocity
- * @param mu    the question's coefficients
+ * @param mu    the query's coefficients
  */
 void fricp_force_point(const struct fric_contacts *contacts, const struct coefficients *mu, size_t i,
                        const struct slip *slip, struct force_point *point);

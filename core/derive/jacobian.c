@@ -131,14 +131,14 @@ void fricp_jacobian_span(const struct jacobian_task *task, struct span span, boo
 }
 
 /* Weights are linear in each coordinate. */
-static void find_slopes(enum fric_type type, double slopes[2][FRIC_MAX_STENCIL])
+static void find_derivatives(enum fric_type type, double derivatives[2][FRIC_MAX_STENCIL])
 {
 	double at_zero[FRIC_MAX_STENCIL] = {0}, at_one[FRIC_MAX_STENCIL] = {0};
 	stencil_weights(type, 0, 0, at_zero);
 	for (int m = 0; m < 2; m++) {
 		stencil_weights(type, m == 0, m == 1, at_one);
 		for (int k = 0; k < FRIC_MAX_STENCIL; k++)
-			slopes[m][k] = at_one[k] - at_zero[k];
+			derivatives[m][k] = at_one[k] - at_zero[k];
 	}
 }
 
@@ -147,10 +147,10 @@ void fricp_jacobian_task(const struct fric_context *context, const struct fric_d
 {
 	static double unread;
 	*task = (struct jacobian_task){.source = fricp_span_source(context, derivation)};
-	task->positions.fields[FRIC_BY_POSITIONS] = &unread;
+	task->positions.fields[FRIC_WRT_POSITIONS] = &unread;
 	fricp_vertex_task(derivation, &task->positions, &task->plain);
 	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++) {
 		task->is_zero[type] = !fricp_group_moves(derivation->batch, type);
-		find_slopes(type, task->slopes[type]);
+		find_derivatives(type, task->derivatives[type]);
 	}
 }

@@ -55,8 +55,8 @@ struct jacobian_task {
 	struct point_task plain;
 	struct fric_differential positions; /* what the plain form differentiates by: nothing reads the numbers */
 	bool is_zero[FRIC_N_VERTEX_TYPES];  /* groups whose geometry is given, and planes without barrier */
-	double slopes[FRIC_N_VERTEX_TYPES][2]
-				 [FRIC_MAX_STENCIL]; /* of weights with respect to the closest point: 1, -1 or 0 */
+	double derivatives[FRIC_N_VERTEX_TYPES][2]
+					  [FRIC_MAX_STENCIL]; /* of weights with respect to the closest point: 1, -1 or 0 */
 };
 
 /* @param task  refers to itself: not to be moved */

@@ -33,7 +33,7 @@ INLINE void row_by(const struct jacobian_local *local, double weight, const doub
 INLINE void row_of(const struct jacobian_task *task, enum fric_type type, const struct jacobian_local *local, int k,
                    struct force_row *row)
 {
-	const double a = task->slopes[type][0][k], b = task->slopes[type][1][k], weight = local->weights[k];
+	const double a = task->derivatives[type][0][k], b = task->derivatives[type][1][k], weight = local->weights[k];
 	double change[9];
 	UNROLL
 	for (int e = 0; e < 9; e++)

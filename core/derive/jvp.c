@@ -118,13 +118,13 @@ static void load_tangents(const struct forward *task, struct span span, struct t
 		memset(w->law, 0, sizeof(w->law));
 	for (int l = 0; l < task->vertices.links[span.type].n; l++)
 		add_link(task, &task->vertices.links[span.type].link[l], span, w);
-	if (fields[FRIC_BY_VELOCITIES])
-		task->source.kernel.kernels->gamma->relative(c, span, fields[FRIC_BY_VELOCITIES], w->relative[0]);
+	if (fields[FRIC_WRT_VELOCITIES])
+		task->source.kernel.kernels->gamma->relative(c, span, fields[FRIC_WRT_VELOCITIES], w->relative[0]);
 	else
 		memset(w->relative, 0, sizeof(w->relative));
 	if (!w->moves)
 		return;
-	fricp_span_members(c, span, fields[FRIC_BY_POSITIONS], w->position);
+	fricp_span_members(c, span, fields[FRIC_WRT_POSITIONS], w->position);
 	if (span.type == FRIC_PLANE_VERTEX)
 		memset(w->position[1], 0, sizeof(w->position[1]));
 }
@@ -230,7 +230,7 @@ static struct fault forward_over(const struct fric_context *context, struct forw
 	const size_t n_columns = task->by_member ? N_MEMBER_COLUMNS : N_FORCE_COLUMNS;
 	const struct blocks blocks = {.context = context,
 	                              .contacts = c,
-	                              .schedule = task->source.derivation->question->schedule,
+	                              .schedule = task->source.derivation->query->schedule,
 	                              .n_columns = n_columns,
 	                              .first_kept = OF_POTENTIAL,
 	                              .n_kept = 1,
@@ -246,7 +246,7 @@ static struct fault forward_over(const struct fric_context *context, struct forw
 static bool find_curve(const struct fric_context *context, struct forward *task, struct table_piece_l **pieces)
 {
 	const struct fric_contacts *c = task->vertices.contacts;
-	const double *tangent = task->vertices.differential->fields[FRIC_BY_CURVE_FACTORS];
+	const double *tangent = task->vertices.differential->fields[FRIC_WRT_CURVE_FACTORS];
 	*pieces = NULL;
 	if (!tangent || !law_has(law_of(&c->law), LAW_MEASURED))
 		return true;
@@ -293,8 +293,8 @@ static enum fric_code jvp(const struct fric_context *context, const struct fric_
 static bool by_velocities_alone(const struct fric_differential *tangents)
 {
 	const struct fric_differential velocities = {
-		.fields = {[FRIC_BY_VELOCITIES] = tangents->fields[FRIC_BY_VELOCITIES]}};
-	return velocities.fields[FRIC_BY_VELOCITIES] && memcmp(tangents, &velocities, sizeof(velocities)) == 0;
+		.fields = {[FRIC_WRT_VELOCITIES] = tangents->fields[FRIC_WRT_VELOCITIES]}};
+	return velocities.fields[FRIC_WRT_VELOCITIES] && memcmp(tangents, &velocities, sizeof(velocities)) == 0;
 }
 
 /* Takes a shorter path at vertices. @return FRIC_E_NOT_FINITE: call the general form, which has a larger range */
@@ -304,10 +304,10 @@ static enum fric_code jvp_by_velocities(const struct fric_context *context, cons
 {
 	const struct fric_contacts *c = derivation->contacts;
 	long double sum = 0;
-	enum fric_code code = fricp_jvp_by_velocities(context, derivation, tangents->fields[FRIC_BY_VELOCITIES], potential,
+	enum fric_code code = fricp_jvp_by_velocities(context, derivation, tangents->fields[FRIC_WRT_VELOCITIES], potential,
 	                                              gradient, &sum, gradient_tangent, error);
 	if (code == FRIC_OK && c->bodies)
-		code = fricp_bodies_evaluate(context, c, derivation->question, potential, gradient, error);
+		code = fricp_bodies_evaluate(context, c, derivation->query, potential, gradient, error);
 	if (code == FRIC_OK && c->bodies)
 		code = fricp_bodies_jvp(context, derivation, tangents, NULL, &sum, gradient_tangent, error);
 	*potential_tangent = (double)sum;
@@ -325,6 +325,6 @@ enum fric_code fric_jvp(const struct fric_context *context, const struct fric_de
 			return short_way;
 	}
 	const enum fric_code code =
-		fric_evaluate(context, derivation->contacts, derivation->question, potential, gradient, error);
+		fric_evaluate(context, derivation->contacts, derivation->query, potential, gradient, error);
 	return code != FRIC_OK ? code : jvp(context, derivation, tangents, potential_tangent, gradient_tangent, error);
 }

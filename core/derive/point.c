@@ -17,7 +17,7 @@ static struct point_case case_of(const struct fric_batch *batch, const struct fr
 	const struct fric_group *g = &batch->groups[type];
 	const bool bodies = is_of_bodies(type), grain = any_row(d, type, FRIC_ROW_GRAIN);
 	const bool tilts = bodies && (any_row(d, type, FRIC_ROW_NORMAL) || grain);
-	const bool moved = !bodies && (d->fields[FRIC_BY_POSITIONS] || any_row(d, type, FRIC_ROW_PLANE_NORMAL) ||
+	const bool moved = !bodies && (d->fields[FRIC_WRT_POSITIONS] || any_row(d, type, FRIC_ROW_PLANE_NORMAL) ||
 	                               any_row(d, type, FRIC_ROW_PLANE_ORIGIN) || grain);
 	return (struct point_case){.moves = !g->tangent_basis.data && (tilts || moved),
 	                           .tilts = tilts,
@@ -32,7 +32,7 @@ static void fill_task(const struct fric_derivation *derivation, const struct fri
 {
 	const bool effective = state && state->effective.mu_s.data && derivation->slip_velocities;
 	task->batch = derivation->batch;
-	task->velocities = derivation->question->velocities;
+	task->velocities = derivation->query->velocities;
 	task->slip_velocities = effective ? derivation->slip_velocities : NULL;
 	task->follows = effective && (is_of_bodies(first) ? derivation->bodies_follow : derivation->vertices_follow);
 	task->differential = differential;
@@ -47,16 +47,16 @@ void fricp_vertex_task(const struct fric_derivation *derivation, const struct fr
                        struct point_task *task)
 {
 	task->contacts = derivation->contacts;
-	task->mu = coefficients_for(derivation->contacts, derivation->question);
-	fill_task(derivation, differential, derivation->question->state, FRIC_VERTEX_VERTEX, FRIC_N_VERTEX_TYPES, task);
+	task->mu = coefficients_for(derivation->contacts, derivation->query);
+	fill_task(derivation, differential, derivation->query->state, FRIC_VERTEX_VERTEX, FRIC_N_VERTEX_TYPES, task);
 }
 
 void fricp_body_task(const struct fric_derivation *derivation, const struct fric_differential *differential,
                      struct point_task *task)
 {
-	const struct fric_state *state = derivation->question->state;
+	const struct fric_state *state = derivation->query->state;
 	task->contacts = derivation->contacts->bodies;
-	task->mu = body_coefficients_for(derivation->contacts, derivation->question);
+	task->mu = body_coefficients_for(derivation->contacts, derivation->query);
 	fill_task(derivation, differential, state ? state->bodies : NULL, FRIC_N_VERTEX_TYPES, FRIC_N_TYPES, task);
 }
 
@@ -184,15 +184,15 @@ static void geometry_at(const struct point_task *task, const struct contact_poin
 	}
 }
 
-static void barrier_slopes_of(const struct point_task *task, const struct contact_point *p,
-                              struct barrier_slopes *slopes)
+static void barrier_derivatives_of(const struct point_task *task, const struct contact_point *p,
+                                   struct barrier_derivatives *derivatives)
 {
-	fricp_barrier_slopes(&task->batch->barrier, task->contacts->distance[p->i], slopes);
+	fricp_barrier_derivatives(&task->batch->barrier, task->contacts->distance[p->i], derivatives);
 }
 
 /* The derivatives of a coefficient of a contact without its own. */
 static void find_coefficient(const struct point_task *task, enum fric_type type, size_t i, int kind,
-                             struct coefficient_slopes *slopes)
+                             struct coefficient_derivatives *derivatives)
 {
 	const struct fric_friction *f = &task->batch->friction;
 	const struct fric_contacts *c = task->contacts;
@@ -202,8 +202,8 @@ static void find_coefficient(const struct point_task *task, enum fric_type type,
 	int32_t stencil[FRIC_MAX_STENCIL];
 	for (int k = 0; k < FRIC_MAX_STENCIL; k++)
 		stencil[k] = c->vertices[k][i];
-	fricp_coefficient_slopes(f, type, stencil, closest_point,
-	                         f->source == FRIC_MU_VERTEX ? vertex_mu[kind] : table[kind], slopes);
+	fricp_coefficient_derivatives(f, type, stencil, closest_point,
+	                              f->source == FRIC_MU_VERTEX ? vertex_mu[kind] : table[kind], derivatives);
 }
 
 /* Whether the coefficients of a type come from vertices or from a pair table. */
@@ -216,7 +216,7 @@ static bool blends(const struct point_task *task, enum fric_type type)
 void fricp_add_to_table(const struct point_task *task, enum fric_type type, size_t i, int kind, long double mu,
                         double *table)
 {
-	struct coefficient_slopes by;
+	struct coefficient_derivatives by;
 	if (!blends(task, type))
 		return;
 	find_coefficient(task, type, i, kind, &by);
@@ -241,12 +241,12 @@ bool fricp_has_ellipse(const struct point_task *task, const struct contact_point
 
 /* @return whether the coefficient of this kind comes from an ellipse */
 static bool find_ellipse(const struct point_task *task, const struct contact_point *p, const struct matchstick *along,
-                         int kind, struct ellipse_slopes *slopes)
+                         int kind, struct ellipse_derivatives *derivatives)
 {
 	double axes[2];
 	ellipse_of(task, p, kind, axes);
 	if (is_ellipse(axes))
-		ellipse_slopes(axes, along->direction, slopes);
+		ellipse_derivatives(axes, along->direction, derivatives);
 	return is_ellipse(axes);
 }
 
@@ -274,13 +274,13 @@ void fricp_point_gather(const struct point_task *task, const struct contact_poin
 {
 	const struct fric_contacts *c = task->contacts;
 	double *const *fields = task->differential->fields;
-	const double *positions = fields[is_of_bodies(p->type) ? FRIC_BY_BODY_POSITIONS : FRIC_BY_POSITIONS];
+	const double *positions = fields[is_of_bodies(p->type) ? FRIC_WRT_BODY_POSITIONS : FRIC_WRT_POSITIONS];
 	*t = (struct inputs){{0}};
 	read_links(&task->links[p->type], p->row, t);
-	if (fields[FRIC_BY_VELOCITIES])
-		gather_motion(task, p, fields[FRIC_BY_VELOCITIES], AT_RELATIVE, t);
-	if (fields[FRIC_BY_LAGGED_VELOCITIES] && task->follows)
-		gather_motion(task, p, fields[FRIC_BY_LAGGED_VELOCITIES], AT_LAGGED, t);
+	if (fields[FRIC_WRT_VELOCITIES])
+		gather_motion(task, p, fields[FRIC_WRT_VELOCITIES], AT_RELATIVE, t);
+	if (fields[FRIC_WRT_LAGGED_VELOCITIES] && task->follows)
+		gather_motion(task, p, fields[FRIC_WRT_LAGGED_VELOCITIES], AT_LAGGED, t);
 	for (int k = 0; k < fric_stencil_size(p->type) && positions; k++)
 		for (int d = 0; d < c->dim; d++)
 			t->at[AT_POSITION + 3 * k + d] = positions[(size_t)c->vertices[k][p->i] * (size_t)c->dim + (size_t)d];
@@ -326,10 +326,10 @@ static long double geometry_forwards(const struct point_task *task, const struct
 static long double force_forwards(const struct point_task *task, const struct contact_point *p, const struct inputs *t,
                                   long double distance)
 {
-	struct barrier_slopes by;
+	struct barrier_derivatives by;
 	if (!task->cases[p->type].has_barrier)
 		return t->at[AT_NORMAL_FORCE];
-	barrier_slopes_of(task, p, &by);
+	barrier_derivatives_of(task, p, &by);
 	return by.by_distance * distance + by.by_dhat * t->at[AT_DHAT] + by.by_stiffness * t->at[AT_STIFFNESS] +
 	       by.by_dmin * t->at[AT_DMIN];
 }
@@ -338,14 +338,14 @@ static long double force_forwards(const struct point_task *task, const struct co
 static const double *source_tangent(const struct point_task *task, int kind)
 {
 	const bool table = task->batch->friction.source == FRIC_MU_TABLE;
-	const enum fric_field first = table ? FRIC_BY_MATERIAL_MU_S : FRIC_BY_VERTEX_MU_S;
+	const enum fric_field first = table ? FRIC_WRT_MATERIAL_MU_S : FRIC_WRT_VERTEX_MU_S;
 	return task->differential->fields[(int)first + kind];
 }
 
 static long double mu_forwards(const struct point_task *task, const struct contact_point *p, const struct inputs *t,
                                const long double closest_point[2], int kind)
 {
-	struct coefficient_slopes by;
+	struct coefficient_derivatives by;
 	if (!blends(task, p->type))
 		return t->at[AT_MU_S + kind];
 	find_coefficient(task, p->type, p->i, kind, &by);
@@ -398,7 +398,7 @@ static void ellipses_forwards(const struct point_task *task, const struct contac
 {
 	const struct matchstick along = matchstick_of(task, p);
 	long double bare[3], pulled[3], slip[2], turn = 0;
-	struct ellipse_slopes by = {.by_turn = 0};
+	struct ellipse_derivatives by = {.by_turn = 0};
 	if (task->follows) {
 		motion_forwards(p, &p->lagged, t, AT_LAGGED, &lagged->lever, bare, pulled);
 		project_tangent(task->batch->dim, &p->frame, p->lagged_pulled, &lagged->frame, pulled, slip);
@@ -536,7 +536,7 @@ static void ellipses_backwards(const struct point_task *task, const struct conta
 {
 	const struct matchstick along = matchstick_of(task, p);
 	long double turn = 0, slip[2], *pulled = &out->at[AT_LAGGED];
-	struct ellipse_slopes by = {.by_turn = 0};
+	struct ellipse_derivatives by = {.by_turn = 0};
 	for (int kind = 0; kind < 2; kind++) {
 		if (!find_ellipse(task, p, &along, kind, &by))
 			continue;
@@ -568,7 +568,7 @@ static void mu_backwards(const struct point_task *task, const struct contact_poi
 {
 	const bool at_vertices = task->batch->friction.source == FRIC_MU_VERTEX;
 	const enum place members = kind == 0 ? AT_VERTEX_MU_S : AT_VERTEX_MU_K;
-	struct coefficient_slopes by;
+	struct coefficient_derivatives by;
 	out->at[AT_MU_S + kind] = mu;
 	if (!blends(task, p->type))
 		return;
@@ -584,12 +584,12 @@ static void force_backwards(const struct point_task *task, const struct contact_
 {
 	const struct fric_contacts *c = task->contacts;
 	const long double normal_force = s * *column_at(c->weight, p->i);
-	struct barrier_slopes by;
+	struct barrier_derivatives by;
 	out->at[AT_WEIGHT] = s * *column_at(c->normal_force, p->i);
 	out->at[AT_NORMAL_FORCE] = normal_force;
 	if (!task->cases[p->type].has_barrier)
 		return;
-	barrier_slopes_of(task, p, &by);
+	barrier_derivatives_of(task, p, &by);
 	out->at[AT_DHAT] = normal_force * by.by_dhat;
 	out->at[AT_STIFFNESS] = normal_force * by.by_stiffness;
 	out->at[AT_DMIN] = normal_force * by.by_dmin;

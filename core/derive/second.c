@@ -32,8 +32,9 @@ static void add_blend(const struct point_task *along, const struct contact_point
 		return;
 	for (int k = 0; k < FRIC_MAX_STENCIL; k++)
 		stencil[k] = c->vertices[k][p->i];
-	fricp_coefficient_bends(f, p->type, stencil, closest_point, kind == 0 ? f->vertex_mu_s : f->vertex_mu_k,
-	                        along->differential->fields[FRIC_BY_VERTEX_MU_S + kind], by);
+	fricp_coefficient_second_derivatives(f, p->type, stencil, closest_point,
+	                                     kind == 0 ? f->vertex_mu_s : f->vertex_mu_k,
+	                                     along->differential->fields[FRIC_WRT_VERTEX_MU_S + kind], by);
 	for (int k = 0; k < fric_stencil_size(p->type); k++)
 		out->at[(int)members + k] += coefficient_share(by[k], mu);
 }

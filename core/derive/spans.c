@@ -12,7 +12,7 @@ static bool coefficients_follow(const struct fric_derivation *d, enum fric_type 
 	const struct fric_batch *b = d->batch;
 	const bool by_point = !b->groups[type].mu_s.data && fric_closest_point_size(type) > 0 &&
 	                      (b->friction.source == FRIC_MU_VERTEX || b->friction.source == FRIC_MU_TABLE);
-	const bool by_direction = d->vertices_follow && d->question->state && d->contacts->mu_s_aniso[0];
+	const bool by_direction = d->vertices_follow && d->query->state && d->contacts->mu_s_aniso[0];
 	return by_point || by_direction;
 }
 
@@ -20,7 +20,7 @@ struct span_source fricp_span_source(const struct fric_context *context, const s
 {
 	struct span_source source = {
 		.derivation = derivation,
-		.kernel = fricp_kernel_task(context, derivation->contacts, derivation->question, KERNEL_FORCE)};
+		.kernel = fricp_kernel_task(context, derivation->contacts, derivation->query, KERNEL_FORCE)};
 	/* the plain form carries more digits than kernels and so gives other bits */
 	if (source.kernel.kernels == &fricp_kernels_scalar)
 		source.kernel.kernels = &fricp_kernels_baseline;
@@ -85,8 +85,9 @@ static bool is_of_law(enum place place)
 static bool has_other_coefficients(const struct point_task *v, enum fric_type type)
 {
 	const struct fric_differential *d = v->differential;
-	bool wanted = d->fields[FRIC_BY_CURVE_FACTORS] != NULL;
-	for (enum fric_field field = FRIC_BY_VERTEX_MU_S; field <= FRIC_BY_MATERIAL_MU_K && !v->cases[type].own_mu; field++)
+	bool wanted = d->fields[FRIC_WRT_CURVE_FACTORS] != NULL;
+	for (enum fric_field field = FRIC_WRT_VERTEX_MU_S; field <= FRIC_WRT_MATERIAL_MU_K && !v->cases[type].own_mu;
+	     field++)
 		wanted |= d->fields[field] != NULL;
 	return wanted;
 }

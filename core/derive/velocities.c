@@ -35,7 +35,7 @@ static bool forces_along(const struct along *task, struct span span, struct work
 	const bool by_kernel = fricp_product_is_bounded(&task->product) && task->inner.ordinary && !work->careful;
 	struct workspace again, *bent = work;
 	if (by_kernel)
-		task->inner.kernels->bend(work);
+		task->inner.kernels->unprojected(work);
 	if (!by_kernel || work->careful) {
 		bent = &again;
 		if (!fricp_run_span(&task->inner, span, bent, fault))
@@ -66,7 +66,7 @@ enum fric_code fricp_jvp_by_velocities(const struct fric_context *context, const
 {
 	const struct fric_contacts *c = derivation->contacts;
 	const size_t bytes = span_slots(c->n) * sizeof(double);
-	struct along task = {.inner = fricp_kernel_task(context, c, derivation->question, KERNEL_INNER),
+	struct along task = {.inner = fricp_kernel_task(context, c, derivation->query, KERNEL_INNER),
 	                     .product = {.contacts = c, .kernels = fricp_kernels_of(context)},
 	                     .velocities = velocities};
 	const struct companion companion = {run_along, &task, velocities, gradient_tangent,
@@ -75,7 +75,7 @@ enum fric_code fricp_jvp_by_velocities(const struct fric_context *context, const
 	if (!task.sums)
 		return report_code(FRIC_E_MEMORY, error);
 	const enum fric_code code =
-		fricp_evaluate_with(context, c, derivation->question, &companion, potential, gradient, error);
+		fricp_evaluate_with(context, c, derivation->query, &companion, potential, gradient, error);
 	for (size_t slot = 0; slot < span_slots(c->n); slot++)
 		*potential_tangent += task.sums[slot];
 	memory_give(context->memory, task.sums, bytes);

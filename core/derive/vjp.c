@@ -223,7 +223,7 @@ static void tally_curve(const struct backward *task, struct span span, span_colu
 static void tally_table(const struct backward *task, struct span span, span_columns *columns, int kind)
 {
 	const struct fric_contacts *c = task->vertices.contacts;
-	double *out = task->vertices.differential->fields[FRIC_BY_MATERIAL_MU_S + kind];
+	double *out = task->vertices.differential->fields[FRIC_WRT_MATERIAL_MU_S + kind];
 	const double *mu = column_of(task, columns, AT_MU_S + kind);
 	for (size_t j = 0; j < span.n; j++)
 		if (!c->skipped[span.begin + j])
@@ -232,7 +232,7 @@ static void tally_table(const struct backward *task, struct span span, span_colu
 
 static bool wants_table(const struct backward *task, int kind)
 {
-	return task->vertices.differential->fields[FRIC_BY_MATERIAL_MU_S + kind] != NULL;
+	return task->vertices.differential->fields[FRIC_WRT_MATERIAL_MU_S + kind] != NULL;
 }
 
 static void tally_span(void *data, struct span span, span_columns *columns)
@@ -283,12 +283,12 @@ static void find_columns(struct backward *task, struct blocks *blocks)
 	const enum fric_mu_source source = task->vertices.batch->friction.source;
 	for (int m = 0; m < N_PLACES; m++)
 		task->kept.column[m] = -1;
-	add_sums(task, blocks, FRIC_BY_VELOCITIES, dim, AT_RELATIVE, 3, 0);
-	add_sums(task, blocks, FRIC_BY_LAGGED_VELOCITIES, dim, AT_LAGGED, 3, 0);
-	add_sums(task, blocks, FRIC_BY_POSITIONS, dim, AT_POSITION, 3 * FRIC_MAX_STENCIL, 3);
+	add_sums(task, blocks, FRIC_WRT_VELOCITIES, dim, AT_RELATIVE, 3, 0);
+	add_sums(task, blocks, FRIC_WRT_LAGGED_VELOCITIES, dim, AT_LAGGED, 3, 0);
+	add_sums(task, blocks, FRIC_WRT_POSITIONS, dim, AT_POSITION, 3 * FRIC_MAX_STENCIL, 3);
 	if (source == FRIC_MU_VERTEX) {
-		add_sums(task, blocks, FRIC_BY_VERTEX_MU_S, 1, AT_VERTEX_MU_S, FRIC_MAX_STENCIL, 1);
-		add_sums(task, blocks, FRIC_BY_VERTEX_MU_K, 1, AT_VERTEX_MU_K, FRIC_MAX_STENCIL, 1);
+		add_sums(task, blocks, FRIC_WRT_VERTEX_MU_S, 1, AT_VERTEX_MU_S, FRIC_MAX_STENCIL, 1);
+		add_sums(task, blocks, FRIC_WRT_VERTEX_MU_K, 1, AT_VERTEX_MU_K, FRIC_MAX_STENCIL, 1);
 	}
 	task->kept.first_total = (int)task->kept.n;
 	keep_for_totals(task);
@@ -301,7 +301,7 @@ static void find_columns(struct backward *task, struct blocks *blocks)
 static bool write_curve(const struct backward *task, long double *factors)
 {
 	const struct fric_contacts *c = task->vertices.contacts;
-	double *out = task->vertices.differential->fields[FRIC_BY_CURVE_FACTORS];
+	double *out = task->vertices.differential->fields[FRIC_WRT_CURVE_FACTORS];
 	bool finite = true;
 	fricp_table_cotangent(&c->law.curve, &c->table, task->pulls, factors);
 	for (size_t k = 0; k < c->table.n; k++) {
@@ -319,7 +319,7 @@ static bool write_sums(const struct backward *task, long double *factors)
 	bool finite = fricp_write_totals(batch, &task->totals, task->vertices.differential);
 	for (int kind = 0; kind < 2; kind++)
 		if (wants_table(task, kind))
-			finite &= all_finite(task->vertices.differential->fields[FRIC_BY_MATERIAL_MU_S + kind], n);
+			finite &= all_finite(task->vertices.differential->fields[FRIC_WRT_MATERIAL_MU_S + kind], n);
 	return (!factors || write_curve(task, factors)) && finite;
 }
 
@@ -328,7 +328,7 @@ static void clear_tables(const struct backward *task)
 	const size_t n = task->vertices.batch->friction.n_materials * task->vertices.batch->friction.n_materials;
 	for (int kind = 0; kind < 2; kind++)
 		if (wants_table(task, kind))
-			memset(task->vertices.differential->fields[FRIC_BY_MATERIAL_MU_S + kind], 0, n * sizeof(double));
+			memset(task->vertices.differential->fields[FRIC_WRT_MATERIAL_MU_S + kind], 0, n * sizeof(double));
 }
 
 /* At the vertices only. */
@@ -340,7 +340,7 @@ static enum fric_code vjp_of_vertices(struct backward *task, struct fric_error *
 	                        .fill = fill_span,
 	                        .tally = tally_span,
 	                        .task = task,
-	                        .schedule = task->source.derivation->question->schedule};
+	                        .schedule = task->source.derivation->query->schedule};
 	find_columns(task, &blocks);
 	return fricp_report_fault(c, fricp_blocks_run(&blocks), error);
 }
@@ -365,7 +365,7 @@ static enum fric_code backward_with_curve(const struct fric_derivation *derivati
 {
 	const struct fric_contacts *c = task->vertices.contacts;
 	const size_t bytes = c->table.n * (sizeof(struct table_pull) + sizeof(long double));
-	if (!task->vertices.differential->fields[FRIC_BY_CURVE_FACTORS] || !law_has(law_of(&c->law), LAW_MEASURED))
+	if (!task->vertices.differential->fields[FRIC_WRT_CURVE_FACTORS] || !law_has(law_of(&c->law), LAW_MEASURED))
 		return backward_over(derivation, task, NULL, error);
 	task->pulls = memory_take_zeroed(task->context->memory, bytes);
 	if (!task->pulls)
@@ -392,7 +392,7 @@ enum fric_code fric_vjp(const struct fric_context *context, const struct fric_de
 	const size_t bytes = fric_n_dofs(contacts) * sizeof(double);
 	struct backward task = {.context = context, .psi = potential_cotangent, .cotangent = gradient_cotangent};
 	double *zeros = NULL;
-	enum fric_code code = fric_evaluate(context, contacts, derivation->question, potential, gradient, error);
+	enum fric_code code = fric_evaluate(context, contacts, derivation->query, potential, gradient, error);
 	if (code != FRIC_OK)
 		return code;
 	prepare(derivation, cotangents, &task);
@@ -407,7 +407,7 @@ enum fric_code fric_vjp(const struct fric_context *context, const struct fric_de
 
 bool fric_has_second(enum fric_field field)
 {
-	return field == FRIC_BY_VELOCITIES || (field >= FRIC_BY_EPS_V && field <= FRIC_BY_MATERIAL_MU_K);
+	return field == FRIC_WRT_VELOCITIES || (field >= FRIC_WRT_EPS_V && field <= FRIC_WRT_MATERIAL_MU_K);
 }
 
 bool fric_row_has_second(enum fric_row row)
@@ -415,9 +415,10 @@ bool fric_row_has_second(enum fric_row row)
 	return row <= FRIC_ROW_EPS_V;
 }
 
-enum fric_code fric_second(const struct fric_context *context, const struct fric_derivation *derivation,
-                           const struct fric_differential *tangents, const struct fric_differential *cotangents,
-                           struct fric_error *error)
+enum fric_code fric_second_derivative_product(const struct fric_context *context,
+                                              const struct fric_derivation *derivation,
+                                              const struct fric_differential *tangents,
+                                              const struct fric_differential *cotangents, struct fric_error *error)
 {
 	struct second second;
 	struct backward task = {.context = context, .second = &second};

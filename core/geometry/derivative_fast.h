@@ -17,7 +17,7 @@
 
 /* Lower limit of sin^2 of the angle between two edges. Smaller than fast_edges, because closest point and basis are
  * already available here. */
-static const double fast_slopes = 0x1p-16;
+static const double fast_derivatives = 0x1p-16;
 
 /* Tangents or cotangents of a contact's geometry: closest point; w, f.dn, s.dn; distance. */
 struct fast_change {
@@ -174,7 +174,7 @@ INLINE struct fast_frame fast_plane_frame(struct fast_edges e, double p, double 
 	g.over_length = 1 / v3_dot(e.a, first);
 	g.over_across = 1 / across;
 	g.slant = v3_dot(e.b, first) * g.over_across;
-	g.good = fast_square(aa) & fast_square(bb) & fast_square(rr) & (across * across > fast_slopes * bb) &
+	g.good = fast_square(aa) & fast_square(bb) & fast_square(rr) & (across * across > fast_derivatives * bb) &
 	         (g.height * g.height > 0x1p-80 * rr) & (rr < 0x1p+20 * aa) & (rr < 0x1p+20 * bb);
 	return g;
 }

@@ -13,13 +13,14 @@ double fricp_given_uncertainty(double coordinate)
 }
 
 /* The change of a number, over the relative size of a rounding, if every coordinate of every vertex is rounded.
- * @param slopes  derivatives of the number with respect to the positions */
-static long double moved_by(enum fric_type type, int dim, const double *const p[], const struct geometry_inputs *slopes)
+ * @param derivatives  derivatives of the number with respect to the positions */
+static long double moved_by(enum fric_type type, int dim, const double *const p[],
+                            const struct geometry_inputs *derivatives)
 {
 	long double sum = 0;
 	for (int v = 0; v < fric_stencil_size(type); v++)
 		for (int d = 0; d < dim; d++)
-			sum += p[v][d] == 0 ? 0 : fabsl(p[v][d] * slopes->position[v][d]);
+			sum += p[v][d] == 0 ? 0 : fabsl(p[v][d] * derivatives->position[v][d]);
 	return sum;
 }
 
@@ -27,7 +28,7 @@ void fricp_derived_uncertainty(enum fric_type type, int dim, const double *const
                                const double closest_point[2], double uncertainty[2])
 {
 	const struct geometry_case contact = {.type = type, .dim = dim};
-	struct geometry_inputs at = {.normal = {0}}, slopes;
+	struct geometry_inputs at = {.normal = {0}}, derivatives;
 	for (int v = 0; v < fric_stencil_size(type); v++)
 		for (int d = 0; d < dim; d++)
 			at.position[v][d] = p[v][d];
@@ -35,8 +36,8 @@ void fricp_derived_uncertainty(enum fric_type type, int dim, const double *const
 	for (int m = 0; m < fric_closest_point_size(type); m++) {
 		struct geometry_values one = {.distance = 0};
 		one.closest_point[m] = 1;
-		fricp_geometry_cotangent(&contact, &at, &one, NULL, &slopes);
-		const long double moved = 1 + fabsl(closest_point[m]) + moved_by(type, dim, p, &slopes);
+		fricp_geometry_cotangent(&contact, &at, &one, NULL, &derivatives);
+		const long double moved = 1 + fabsl(closest_point[m]) + moved_by(type, dim, p, &derivatives);
 		uncertainty[m] = (double)fminl(uncertain * moved, DBL_MAX);
 	}
 }

@@ -42,8 +42,8 @@ static struct expected expect_slip(const struct comparing *task, const struct re
 
 /* The slips with and without the anchor at which derivatives are compared: the values computed in doubles if they are
  * correct to rounding, else the expected ones. */
-static void slip_in_question(const struct comparing *task, const struct reference *r, long double x[MOST_SLIP],
-                             long double bare[MOST_SLIP])
+static void slip_in_query(const struct comparing *task, const struct reference *r, long double x[MOST_SLIP],
+                          long double bare[MOST_SLIP])
 {
 	struct slip slip = {0};
 	contact_slip_velocity(r->contacts, r->type, r->i, task->velocities, &slip);
@@ -108,7 +108,7 @@ static void expect(const struct comparing *task, struct reference *r)
 		fricp_expect_jacobian(r, pairs);
 	else
 		fricp_expect_weights(r, pairs);
-	slip_in_question(task, r, x, bare);
+	slip_in_query(task, r, x, bare);
 	fricp_differences_at(&law, task->areas, *column_at(mu->mu_s, r->i), *column_at(mu->mu_k, r->i), eps_v, r->n, x,
 	                     &at.law);
 	const struct drag drag = expect_drag(r, bare, &at.law);
@@ -122,18 +122,18 @@ static void expect(const struct comparing *task, struct reference *r)
 
 /* ---- its comparison ---- */
 
-/* A contact's values among the claims, which number contacts of bodies after all others. */
-static const double *claimed_forces(const struct comparing *task, const struct reference *r)
+/* A contact's values among the results, which number contacts of bodies after all others. */
+static const double *result_forces(const struct comparing *task, const struct reference *r)
 {
-	const struct claims *claims = task->claims;
+	const struct results *results = task->results;
 	return is_of_bodies(r->type)
-	           ? claims->wrenches + first_action(r->contacts, r->i) * (size_t)n_body_dofs(r->contacts->dim)
-	           : claims->forces + r->i * (size_t)r->contacts->dim;
+	           ? results->wrenches + first_action(r->contacts, r->i) * (size_t)n_body_dofs(r->contacts->dim)
+	           : results->forces + r->i * (size_t)r->contacts->dim;
 }
 
-static const double *claimed_inner(const struct comparing *task, enum fric_type type)
+static const double *result_inner(const struct comparing *task, enum fric_type type)
 {
-	return task->claims->inner + (is_of_bodies(type) ? first_body_inner(task->contacts) : 0);
+	return task->results->inner + (is_of_bodies(type) ? first_body_inner(task->contacts) : 0);
 }
 
 static size_t position_of(const struct comparing *task, const struct reference *r)
@@ -144,8 +144,8 @@ static size_t position_of(const struct comparing *task, const struct reference *
 static void judge_numbers(const struct comparing *task, const struct reference *r, struct findings *f)
 {
 	const size_t m = (size_t)(r->n * (r->n + 1) / 2), at = position_of(task, r);
-	const double *forces = claimed_forces(task, r), *inner = claimed_inner(task, r->type) + r->i * m;
-	judge(f, FRIC_POTENTIAL, at, task->claims->potentials[at], r->row.potential.value, r->row.potential.scale);
+	const double *forces = result_forces(task, r), *inner = result_inner(task, r->type) + r->i * m;
+	judge(f, FRIC_POTENTIAL, at, task->results->potentials[at], r->row.potential.value, r->row.potential.scale);
 	for (int d = 0; d < r->n_forces; d++)
 		judge(f, FRIC_GRADIENT, at, forces[d], r->force[d].value, r->force[d].scale);
 	for (size_t e = 0; e < m; e++)
@@ -175,7 +175,7 @@ static size_t triplets_of(const struct comparing *task, size_t begin, size_t end
                           double *values)
 {
 	const enum fric_type first = task->here == task->contacts->bodies ? FRIC_BODY_BODY : FRIC_VERTEX_VERTEX;
-	return fricp_triplets_of(task->here, claimed_inner(task, first), begin, end, rows, cols, values);
+	return fricp_triplets_of(task->here, result_inner(task, first), begin, end, rows, cols, values);
 }
 
 /* Compares up to TRIPLETS_AT_ONCE contacts. */
@@ -245,29 +245,29 @@ static struct fault compare_contacts(struct comparing *task, const struct fric_c
 	return fault;
 }
 
-static long double csr_product(const struct claims *claims, size_t row)
+static long double csr_product(const struct results *results, size_t row)
 {
-	const int64_t *indptr = fric_pattern_indptr(claims->pattern);
-	const int32_t *indices = fric_pattern_indices(claims->pattern);
+	const int64_t *indptr = fric_pattern_indptr(results->pattern);
+	const int32_t *indices = fric_pattern_indices(results->pattern);
 	long double sum = 0;
 	for (int64_t e = indptr[row]; e < indptr[row + 1]; e++)
-		sum += claims->csr[e] * test_vector((size_t)indices[e]);
+		sum += results->csr[e] * test_vector((size_t)indices[e]);
 	return sum;
 }
 
 /* Replaces the scale by the relative difference. */
-static void judge_sum(struct fric_agreement *agreement, long double claim, struct expected *e)
+static void judge_sum(struct fric_agreement *agreement, long double result, struct expected *e)
 {
-	const double relative = relative_difference(claim, *e);
+	const double relative = relative_difference(result, *e);
 	raise_to(&agreement->assembled, relative);
 	e->scale = relative;
 }
 
-static void judge_entry(struct fric_agreement *agreement, double claim, struct expected *e)
+static void judge_entry(struct fric_agreement *agreement, double result, struct expected *e)
 {
-	raise_to(&agreement->largest_difference, capped(fabsl(claim - e->value)));
-	raise_to(&agreement->largest_entry, fabs(claim));
-	judge_sum(agreement, claim, e);
+	raise_to(&agreement->largest_difference, capped(fabsl(result - e->value)));
+	raise_to(&agreement->largest_entry, fabs(result));
+	judge_sum(agreement, result, e);
 }
 
 static void compare_dofs(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
@@ -277,8 +277,8 @@ static void compare_dofs(void *data, size_t chunk, size_t begin, size_t end, str
 	(void)fault;
 	*f = (struct findings){.relative = -1};
 	for (size_t dof = begin; dof < end; dof++) {
-		judge_entry(&f->of[FRIC_GRADIENT], task->claims->gradient[dof], &task->gradient[dof]);
-		judge_sum(&f->of[FRIC_HESSIAN], csr_product(task->claims, dof), &task->product[dof]);
+		judge_entry(&f->of[FRIC_GRADIENT], task->results->gradient[dof], &task->gradient[dof]);
+		judge_sum(&f->of[FRIC_HESSIAN], csr_product(task->results, dof), &task->product[dof]);
 	}
 }
 
@@ -287,7 +287,7 @@ static struct fault compare_sums(struct comparing *task)
 	const struct fault fault = run(task, task->ndof, FRIC_CHUNK, compare_dofs);
 	for (size_t p = 0; p < n_chunks(task->ndof, FRIC_CHUNK) && fault.code == FRIC_OK; p++)
 		merge(&task->all, &task->chunks[p]);
-	judge_entry(&task->all.of[FRIC_POTENTIAL], task->claims->potential, &task->potential);
+	judge_entry(&task->all.of[FRIC_POTENTIAL], task->results->potential, &task->potential);
 	return fault;
 }
 
@@ -381,9 +381,9 @@ static struct fault compare(struct comparing *task, struct fric_comparison *comp
 	return fault;
 }
 
-enum fric_code fricp_claims_compare(const struct fric_context *context, const struct fric_contacts *contacts,
-                                    const struct fric_question *question, const struct claims *claims,
-                                    struct fric_comparison *comparison, struct fric_error *error)
+enum fric_code fricp_results_compare(const struct fric_context *context, const struct fric_contacts *contacts,
+                                     const struct fric_query *query, const struct results *results,
+                                     struct fric_comparison *comparison, struct fric_error *error)
 {
 	const size_t ndof = n_dofs(contacts), bodies = contacts->bodies ? contacts->bodies->n : 0;
 	const size_t larger = contacts->n > bodies ? contacts->n : bodies, n = larger < WINDOW ? larger : WINDOW;
@@ -392,10 +392,10 @@ enum fric_code fricp_claims_compare(const struct fric_context *context, const st
 	struct comparing task = {.context = context,
 	                         .contacts = contacts,
 	                         .here = contacts,
-	                         .coefficients = coefficients_for(contacts, question),
-	                         .body_coefficients = bodies ? body_coefficients_for(contacts, question) : NULL,
-	                         .velocities = question->velocities,
-	                         .claims = claims,
+	                         .coefficients = coefficients_for(contacts, query),
+	                         .body_coefficients = bodies ? body_coefficients_for(contacts, query) : NULL,
+	                         .velocities = query->velocities,
+	                         .results = results,
 	                         .ndof = ndof,
 	                         .all = {.relative = -1}};
 	struct fault fault = {FRIC_E_MEMORY, SIZE_MAX};
@@ -418,13 +418,13 @@ enum fric_code fricp_claims_compare(const struct fric_context *context, const st
 }
 
 enum fric_code fric_compare(const struct fric_context *context, const struct fric_contacts *contacts,
-                            const struct fric_question *question, struct fric_comparison *comparison,
+                            const struct fric_query *query, struct fric_comparison *comparison,
                             struct fric_error *error)
 {
-	struct claims claims;
-	enum fric_code code = fricp_claims_make(context, contacts, question, &claims, error);
+	struct results results;
+	enum fric_code code = fricp_results_make(context, contacts, query, &results, error);
 	if (code == FRIC_OK)
-		code = fricp_claims_compare(context, contacts, question, &claims, comparison, error);
-	fricp_claims_free(context, &claims);
+		code = fricp_results_compare(context, contacts, query, &results, comparison, error);
+	fricp_results_free(context, &results);
 	return code;
 }

@@ -66,9 +66,9 @@ static enum fric_code add_group(const struct trial *t, enum fric_type type, doub
 	const size_t n = fric_group_size(d->contacts, type), k = (size_t)fric_stencil_size(type), dim = (size_t)c->dim;
 	const struct fric_context *context = t->move.context;
 	enum fric_code code =
-		fric_contact_output(context, d->contacts, d->question, type, FRIC_OUT_FRICTION_FORCE, forces, error);
+		fric_contact_output(context, d->contacts, d->query, type, FRIC_OUT_FRICTION_FORCE, forces, error);
 	if (code == FRIC_OK)
-		code = fric_contact_output(context, d->contacts, d->question, type, FRIC_OUT_POTENTIAL, potentials, error);
+		code = fric_contact_output(context, d->contacts, d->query, type, FRIC_OUT_POTENTIAL, potentials, error);
 	if (code == FRIC_OK && !is_of_bodies(type))
 		code = fric_stencil_weights(context, d->contacts, type, weights, error);
 	for (size_t i = 0; i < n && code == FRIC_OK; i++) {

@@ -1,5 +1,5 @@
 /**
- * Expected values with their scales, and their comparison with claims. Contacts at vertices and of bodies differ in how
+ * Expected values with their scales, and their comparison with results. Contacts at vertices and of bodies differ in how
  * their members contribute to the slip (vertices.h, bodies.h).
  */
 #ifndef FRIC_EXPECTED_H
@@ -16,7 +16,7 @@
 
 enum { WINDOW = 4096, CHUNK = 64, SERIAL_BELOW = 64 };
 
-struct claims;
+struct results;
 
 /* An expected number, and the scale that a difference from it is divided by. */
 struct expected {
@@ -41,7 +41,7 @@ struct reference {
 		struct expected jacobian[MOST_SLIP][MOST_BLOCK]; /* bodies: derivatives of the slip with respect to the DOFs */
 	};
 	int n_forces;
-	struct expected force[MOST_BLOCK]; /* as in struct claims: [dim], or wrenches [m] */
+	struct expected force[MOST_BLOCK]; /* as in struct results: [dim], or wrenches [m] */
 	struct expected inner[MOST_PAIRS];
 	struct expected block[MOST_BLOCK][MOST_BLOCK];
 	struct row row;
@@ -66,7 +66,7 @@ struct comparing {
 	const struct fric_contacts *contacts, *here; /* here: those being compared, at vertices or of bodies */
 	const struct coefficients *coefficients, *body_coefficients;
 	const double *velocities;
-	const struct claims *claims;
+	const struct results *results;
 	quad *areas;               /* of a curve, up to each point */
 	size_t ndof, first;        /* first: contact that the window begins with */
 	struct row *rows;          /* [window] */
@@ -94,11 +94,11 @@ static inline long double floored(long double scale)
 	return scale == 0 || scale > DBL_MIN ? scale : DBL_MIN;
 }
 
-static inline double relative_difference(long double claim, struct expected e)
+static inline double relative_difference(long double result, struct expected e)
 {
 	if (e.scale == 0)
-		return claim == 0 ? 0 : 1;
-	return capped(fabsl(claim - e.value) / e.scale);
+		return result == 0 ? 0 : 1;
+	return capped(fabsl(result - e.value) / e.scale);
 }
 
 static inline void add(struct expected *sum, long double value, long double scale)
@@ -134,10 +134,10 @@ static inline void add_offset(const struct column offset[3], size_t i, int axis,
 	relative->scale += fabsl(x);
 }
 
-static inline void judge(struct findings *f, enum fric_quantity quantity, size_t contact, double claim,
+static inline void judge(struct findings *f, enum fric_quantity quantity, size_t contact, double result,
                          long double value, long double scale)
 {
-	const double relative = relative_difference(claim, (struct expected){value, floored(scale)});
+	const double relative = relative_difference(result, (struct expected){value, floored(scale)});
 	raise_to(&f->of[quantity].contacts, relative);
 	if (relative > f->relative) {
 		f->relative = relative;

@@ -9,7 +9,7 @@
 #include "core/gradcheck/expected.h"
 #include "core/motion/slip.h"
 
-/* A batch and a question whose values may be changed. */
+/* A batch and a query whose values may be changed. */
 struct moved {
 	struct fric_batch batch;
 	const double *velocities, *slip_velocities;
@@ -17,7 +17,7 @@ struct moved {
 
 static struct moved unmoved(const struct fric_derivation *d)
 {
-	return (struct moved){*d->batch, d->question->velocities, d->slip_velocities};
+	return (struct moved){*d->batch, d->query->velocities, d->slip_velocities};
 }
 
 /* ---- location of each field's values ---- */
@@ -27,14 +27,14 @@ static double *scalar_of(struct moved *m, enum fric_field field)
 {
 	struct fric_friction *f = &m->batch.friction;
 	switch (field) {
-	case FRIC_BY_EPS_V: return &f->eps_v;
-	case FRIC_BY_MU_S: return &f->mu_s;
-	case FRIC_BY_MU_K: return &f->mu_k;
-	case FRIC_BY_STRIBECK_SPEED: return &f->law.stribeck_speed;
-	case FRIC_BY_VISCOUS: return &f->law.viscous;
-	case FRIC_BY_DHAT: return &m->batch.barrier.dhat;
-	case FRIC_BY_STIFFNESS: return &m->batch.barrier.stiffness;
-	case FRIC_BY_DMIN: return &m->batch.barrier.dmin;
+	case FRIC_WRT_EPS_V: return &f->eps_v;
+	case FRIC_WRT_MU_S: return &f->mu_s;
+	case FRIC_WRT_MU_K: return &f->mu_k;
+	case FRIC_WRT_STRIBECK_SPEED: return &f->law.stribeck_speed;
+	case FRIC_WRT_VISCOUS: return &f->law.viscous;
+	case FRIC_WRT_DHAT: return &m->batch.barrier.dhat;
+	case FRIC_WRT_STIFFNESS: return &m->batch.barrier.stiffness;
+	case FRIC_WRT_DMIN: return &m->batch.barrier.dmin;
 	default: return NULL;
 	}
 }
@@ -44,14 +44,14 @@ static const double **array_of(struct moved *m, enum fric_field field)
 {
 	struct fric_friction *f = &m->batch.friction;
 	switch (field) {
-	case FRIC_BY_VELOCITIES: return &m->velocities;
-	case FRIC_BY_LAGGED_VELOCITIES: return &m->slip_velocities;
-	case FRIC_BY_POSITIONS: return &m->batch.positions;
-	case FRIC_BY_BODY_POSITIONS: return &m->batch.body_positions;
-	case FRIC_BY_VERTEX_MU_S: return &f->vertex_mu_s;
-	case FRIC_BY_VERTEX_MU_K: return &f->vertex_mu_k;
-	case FRIC_BY_MATERIAL_MU_S: return &f->material_mu_s;
-	case FRIC_BY_MATERIAL_MU_K: return &f->material_mu_k;
+	case FRIC_WRT_VELOCITIES: return &m->velocities;
+	case FRIC_WRT_LAGGED_VELOCITIES: return &m->slip_velocities;
+	case FRIC_WRT_POSITIONS: return &m->batch.positions;
+	case FRIC_WRT_BODY_POSITIONS: return &m->batch.body_positions;
+	case FRIC_WRT_VERTEX_MU_S: return &f->vertex_mu_s;
+	case FRIC_WRT_VERTEX_MU_K: return &f->vertex_mu_k;
+	case FRIC_WRT_MATERIAL_MU_S: return &f->material_mu_s;
+	case FRIC_WRT_MATERIAL_MU_K: return &f->material_mu_k;
 	default: return &f->law.curve.factors;
 	}
 }
@@ -61,15 +61,15 @@ static size_t n_numbers(const struct fric_derivation *d, enum fric_field field)
 	const struct fric_batch *b = d->batch;
 	const size_t dim = (size_t)b->dim, m = b->friction.n_materials;
 	switch (field) {
-	case FRIC_BY_VELOCITIES:
-	case FRIC_BY_LAGGED_VELOCITIES: return fric_n_dofs(d->contacts);
-	case FRIC_BY_POSITIONS: return b->n_vertices * dim;
-	case FRIC_BY_BODY_POSITIONS: return b->n_bodies * dim;
-	case FRIC_BY_VERTEX_MU_S:
-	case FRIC_BY_VERTEX_MU_K: return b->n_vertices;
-	case FRIC_BY_MATERIAL_MU_S:
-	case FRIC_BY_MATERIAL_MU_K: return m * m;
-	case FRIC_BY_CURVE_FACTORS: return b->friction.law.curve.n;
+	case FRIC_WRT_VELOCITIES:
+	case FRIC_WRT_LAGGED_VELOCITIES: return fric_n_dofs(d->contacts);
+	case FRIC_WRT_POSITIONS: return b->n_vertices * dim;
+	case FRIC_WRT_BODY_POSITIONS: return b->n_bodies * dim;
+	case FRIC_WRT_VERTEX_MU_S:
+	case FRIC_WRT_VERTEX_MU_K: return b->n_vertices;
+	case FRIC_WRT_MATERIAL_MU_S:
+	case FRIC_WRT_MATERIAL_MU_K: return m * m;
+	case FRIC_WRT_CURVE_FACTORS: return b->friction.law.curve.n;
 	default: return 1;
 	}
 }
@@ -157,10 +157,10 @@ enum size_kind { IN_PROPORTION, LIKE_THE_VECTOR, LIKE_VELOCITIES, LIKE_LENGTHS, 
 static enum size_kind kind_of_field(enum fric_field field)
 {
 	switch (field) {
-	case FRIC_BY_VELOCITIES:
-	case FRIC_BY_LAGGED_VELOCITIES: return LIKE_VELOCITIES;
-	case FRIC_BY_POSITIONS:
-	case FRIC_BY_BODY_POSITIONS: return LIKE_LENGTHS;
+	case FRIC_WRT_VELOCITIES:
+	case FRIC_WRT_LAGGED_VELOCITIES: return LIKE_VELOCITIES;
+	case FRIC_WRT_POSITIONS:
+	case FRIC_WRT_BODY_POSITIONS: return LIKE_LENGTHS;
 	default: return IN_PROPORTION;
 	}
 }
@@ -246,7 +246,7 @@ static struct sizes sizes_of(const struct fric_derivation *d)
 {
 	const struct fric_batch *b = d->batch;
 	const double reach = reach_of(d->contacts->bodies);
-	const double speed = largest_speed(d->contacts, d->question->velocities, reach);
+	const double speed = largest_speed(d->contacts, d->query->velocities, reach);
 	const double eps_v = fmax(eps_v_of(d->contacts), eps_v_of(d->contacts->bodies));
 	const size_t dim = (size_t)b->dim;
 	return (struct sizes){or_one(speed > 0 ? speed : eps_v),
@@ -264,16 +264,16 @@ struct filling {
 static size_t seed_of(const struct filling *f, const struct part *part, size_t i)
 {
 	const size_t m = f->derivation->batch->friction.n_materials;
-	if (part->field != FRIC_BY_MATERIAL_MU_S && part->field != FRIC_BY_MATERIAL_MU_K)
+	if (part->field != FRIC_WRT_MATERIAL_MU_S && part->field != FRIC_WRT_MATERIAL_MU_K)
 		return i;
 	return i / m < i % m ? i % m * m + i / m : i;
 }
 
-/* The slopes of a curve have a knot where it is flat: those points stay fixed. */
+/* The derivatives of a curve have a knot where it is flat: those points stay fixed. */
 static bool is_held(const struct part *part, size_t i)
 {
 	const double *x = part->numbers;
-	return part->field == FRIC_BY_CURVE_FACTORS &&
+	return part->field == FRIC_WRT_CURVE_FACTORS &&
 	       ((i > 0 && x[i] == x[i - 1]) || (i + 1 < part->n && x[i] == x[i + 1]));
 }
 
@@ -302,7 +302,7 @@ static double short_of(double x)
 static double size_of(const struct filling *f, const struct part *part, size_t i)
 {
 	const enum size_kind kind = part->field < FRIC_N_FIELDS ? kind_of_field(part->field) : kind_of_row(part->row);
-	const bool of_dofs = part->field == FRIC_BY_VELOCITIES || part->field == FRIC_BY_LAGGED_VELOCITIES;
+	const bool of_dofs = part->field == FRIC_WRT_VELOCITIES || part->field == FRIC_WRT_LAGGED_VELOCITIES;
 	const size_t dim = (size_t)f->derivation->batch->dim;
 	switch (kind) {
 	case IN_PROPORTION: return part->numbers[i];
@@ -378,7 +378,7 @@ static enum fric_code make_state(const struct move *move, const struct moved *m,
 	const struct fric_derivation *d = move->derivation;
 	struct fric_error error;
 	*state = NULL;
-	if (!d->question->state || !d->slip_velocities)
+	if (!d->query->state || !d->slip_velocities)
 		return FRIC_OK;
 	const enum fric_code code = fric_state_create(move->context, contacts, m->slip_velocities, state, &error);
 	if (code != FRIC_OK || !*state)
@@ -396,9 +396,9 @@ static enum fric_code evaluate(const struct move *move, const struct moved *m, c
 	struct fric_state *state;
 	struct fric_error error;
 	enum fric_code code = make_state(move, m, contacts, &state);
-	const struct fric_question question = {.velocities = m->velocities, .state = state};
+	const struct fric_query query = {.velocities = m->velocities, .state = state};
 	if (code == FRIC_OK)
-		code = fric_evaluate(move->context, contacts, &question, answer, answer + 1, &error);
+		code = fric_evaluate(move->context, contacts, &query, answer, answer + 1, &error);
 	fric_state_free(state);
 	return code;
 }

@@ -1,5 +1,5 @@
 /**
- * A batch and its question with some values moved along a direction, and the library's results there: fric_prepare,
+ * A batch and its query with some values moved along a direction, and the library's results there: fric_prepare,
  * fric_state_create, fric_evaluate.
  */
 #ifndef FRIC_MOVED_H
@@ -33,7 +33,7 @@ enum fric_code fricp_answer_moved(const struct move *move, double step, double *
 
 /* ---- values of a differential, in the order of fields and rows ---- */
 
-/* Calls `visit` for the values of every field that is set. @param numbers  in the batch or in the question */
+/* Calls `visit` for the values of every field that is set. @param numbers  in the batch or in the query */
 typedef void visit_numbers(void *data, const double *numbers, double *direction, size_t n);
 void fricp_each_moved(const struct fric_derivation *derivation, const struct fric_differential *direction,
                       visit_numbers *visit, void *data);

@@ -14,16 +14,16 @@
 #include "core/kernels/workspace.h"
 #include "core/motion/gamma.h"
 
-/* The workspace on a line: potentials and slopes at velocities + t * direction, for one t after the other. Aligned:
+/* The workspace on a line: potentials and derivatives at velocities + t * direction, for one t after the other. Aligned:
  * otherwise every vector load would cross cache lines at each step. */
 struct line_workspace {
 	struct workspace at;            /* at the start of the line: relative; inputs as above */
 	double direction[3][FRIC_SPAN]; /* Gamma d */
 	_Alignas(64) double start[2][FRIC_SPAN];
-	double change[2][FRIC_SPAN];                   /* slip over eps_v is start + t change */
-	double drag[FRIC_SPAN];                        /* weight * normal force * viscous * eps_v, if there is a drag */
-	double strength[FRIC_SPAN], scale[FRIC_SPAN];  /* weight * normal force; times eps_v */
-	double potential[FRIC_SPAN], slope[FRIC_SPAN]; /* at the latest step */
+	double change[2][FRIC_SPAN];                  /* slip over eps_v is start + t change */
+	double drag[FRIC_SPAN];                       /* weight * normal force * viscous * eps_v, if there is a drag */
+	double strength[FRIC_SPAN], scale[FRIC_SPAN]; /* weight * normal force; times eps_v */
+	double potential[FRIC_SPAN], derivative[FRIC_SPAN]; /* at the latest step */
 };
 
 /* Sums the values of a span in an order that does not depend on the vector length. */
@@ -65,15 +65,15 @@ struct fric_kernels {
 	void (*potential)(struct workspace *work);
 	void (*force)(struct workspace *work, bool potentials); /* potentials: compute these as well */
 	/* Force and potential without a drag and, in the same loop, the effect of a change of the relative velocities on
-	 * the force: product := P A P^T relative, bitwise equal to `bend` and `product`; sum := sum of force . relative.
+	 * the force: product := P A P^T relative, bitwise equal to `unprojected` and `product`; sum := sum of force . relative.
 	 * Columns as in gamma.h.
 	 * @return whether everything is as accurate as the scalar form and the products are small; if not, no result is
 	 *         valid */
 	bool (*along)(struct workspace *work, const double *relative, double *product, double *sum);
 	void (*inner)(struct workspace *work, enum fric_projection projection);
-	void (*bend)(struct workspace *work); /* as inner without projection; reuses the slips of `force` */
+	void (*unprojected)(struct workspace *work); /* as inner without projection; reuses the slips of `force` */
 	/* `line` once for a span, with most the largest |t|, then `step` at each step. They set work->at.careful for all
-	 * steps, or for one. sums: of potentials and slopes */
+	 * steps, or for one. sums: of potentials and derivatives */
 	void (*line)(struct line_workspace *work, double most);
 	void (*step)(struct line_workspace *work, double t, double sums[2]);
 	/* force := P A P^T relative; columns as in gamma.h, inner [n] columns of the span.

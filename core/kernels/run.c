@@ -15,14 +15,14 @@ static void find_shape(struct kernel_task *task)
 }
 
 struct kernel_task fricp_kernel_task(const struct fric_context *context, const struct fric_contacts *contacts,
-                                     const struct fric_question *question, enum kernel_result result)
+                                     const struct fric_query *query, enum kernel_result result)
 {
-	const struct coefficients *coefficients = coefficients_for(contacts, question);
+	const struct coefficients *coefficients = coefficients_for(contacts, query);
 	struct kernel_task task = {.contacts = contacts,
 	                           .coefficients = coefficients,
 	                           .ordinary = contacts->ordinary && coefficients->ordinary,
 	                           .kernels = fricp_kernels_of(context),
-	                           .velocities = question->velocities,
+	                           .velocities = query->velocities,
 	                           .result = result};
 	find_shape(&task);
 	return task;

@@ -25,7 +25,7 @@ struct kernel_task {
 
 /* A task without potentials and without projection. */
 struct kernel_task fricp_kernel_task(const struct fric_context *context, const struct fric_contacts *contacts,
-                                     const struct fric_question *question, enum kernel_result result);
+                                     const struct fric_query *query, enum kernel_result result);
 
 /* Applies surface velocities and anchors to relative velocities. */
 void fricp_add_offsets(const struct fric_contacts *contacts, struct span span, struct workspace *work);

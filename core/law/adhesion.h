@@ -28,20 +28,20 @@
 		const real whole = a.mu_s * ((real)4 / 3), held = a.mu_s * (a.z * a.z * (1 - a.z * ((real)1 / 3))); \
 		return a.broken ? whole : held; \
 	} \
-	INLINE struct law_slopes##suffix adhesion_slopes##suffix(struct law_point##suffix a, \
-	                                                         struct law_reach##suffix beyond) \
+	INLINE struct law_derivatives##suffix adhesion_derivatives##suffix(struct law_point##suffix a, \
+	                                                                   struct law_reach##suffix beyond) \
 	{ \
 		const real z = a.z, z2 = z * z, left = 2 - z; \
 		const bool held = !a.broken; \
 		(void)beyond; \
-		return (struct law_slopes##suffix){held ? z2 * (1 - z * ((real)1 / 3)) : (real)4 / 3, \
-		                                   0, \
-		                                   a.mu_s * (held ? -(z2 * (3 - 2 * z)) * ((real)1 / 3) : (real)4 / 3), \
-		                                   0, \
-		                                   (held & (left > 0)) ? left : 0, \
-		                                   0, \
-		                                   held ? -2 * a.mu_s * a.r : 0, \
-		                                   0}; \
+		return (struct law_derivatives##suffix){held ? z2 * (1 - z * ((real)1 / 3)) : (real)4 / 3, \
+		                                        0, \
+		                                        a.mu_s * (held ? -(z2 * (3 - 2 * z)) * ((real)1 / 3) : (real)4 / 3), \
+		                                        0, \
+		                                        (held & (left > 0)) ? left : 0, \
+		                                        0, \
+		                                        held ? -2 * a.mu_s * a.r : 0, \
+		                                        0}; \
 	}
 
 enum { adhesion_has_shape = false };

@@ -30,19 +30,19 @@
 		const real beyond = a.mu_s + ((a.mu_s - a.mu_k) * a.shape.c - a.mu_k * a.r); \
 		return a.slides ? beyond : rising_g0##suffix(a); \
 	} \
-	INLINE struct law_slopes##suffix decaying_slopes##suffix(struct law_point##suffix a, \
-	                                                         struct law_reach##suffix beyond) \
+	INLINE struct law_derivatives##suffix decaying_derivatives##suffix(struct law_point##suffix a, \
+	                                                                   struct law_reach##suffix beyond) \
 	{ \
-		const struct law_slopes##suffix rising = rising_slopes##suffix(a); \
+		const struct law_derivatives##suffix rising = rising_derivatives##suffix(a); \
 		const real change = a.mu_s - a.mu_k; \
-		return (struct law_slopes##suffix){a.slides ? 1 + a.shape.c : rising.s0, \
-		                                   a.slides ? beyond.lost_integral : 0, \
-		                                   a.slides ? change * beyond.lost : rising.e0, \
-		                                   a.slides ? change * beyond.ahead : 0, \
-		                                   a.slides ? a.shape.a : rising.s1, \
-		                                   a.slides ? beyond.lost : 0, \
-		                                   a.slides ? -(change * a.shape.b) : rising.e1, \
-		                                   a.slides ? change * (a.r * a.shape.b) : 0}; \
+		return (struct law_derivatives##suffix){a.slides ? 1 + a.shape.c : rising.s0, \
+		                                        a.slides ? beyond.lost_integral : 0, \
+		                                        a.slides ? change * beyond.lost : rising.e0, \
+		                                        a.slides ? change * beyond.ahead : 0, \
+		                                        a.slides ? a.shape.a : rising.s1, \
+		                                        a.slides ? beyond.lost : 0, \
+		                                        a.slides ? -(change * a.shape.b) : rising.e1, \
+		                                        a.slides ? change * (a.r * a.shape.b) : 0}; \
 	}
 
 enum { decaying_has_shape = false };

@@ -25,11 +25,11 @@
 	{ \
 		return a.slides ? a.mu_s * (1 + a.shape.c) : rising_g0##suffix(a); \
 	} \
-	INLINE struct law_slopes##suffix measured_slopes##suffix(struct law_point##suffix a, \
-	                                                         struct law_reach##suffix beyond) \
+	INLINE struct law_derivatives##suffix measured_derivatives##suffix(struct law_point##suffix a, \
+	                                                                   struct law_reach##suffix beyond) \
 	{ \
-		const struct law_slopes##suffix rising = rising_slopes##suffix(a); \
-		return (struct law_slopes##suffix){ \
+		const struct law_derivatives##suffix rising = rising_derivatives##suffix(a); \
+		return (struct law_derivatives##suffix){ \
 			a.slides ? 1 + a.shape.c : rising.s0, 0, a.slides ? a.mu_s * beyond.lost : rising.e0,  0, \
 			a.slides ? a.shape.a : rising.s1,     0, a.slides ? -(a.mu_s * a.shape.b) : rising.e1, 0}; \
 	}

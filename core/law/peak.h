@@ -73,7 +73,8 @@
 		const real early = a.mu_s * a.z + (change - change * ((real)1 / 2) * a.shape.a), late = a.mu_k * a.z; \
 		return (a.r > a.shape.a * ((real)1 / 2) ? early : late) + bend; \
 	} \
-	INLINE struct law_slopes##suffix peak_slopes##suffix(struct law_point##suffix a, struct law_reach##suffix beyond) \
+	INLINE struct law_derivatives##suffix peak_derivatives##suffix(struct law_point##suffix a, \
+	                                                               struct law_reach##suffix beyond) \
 	{ \
 		const real rise = peak_rise##suffix(a), fall = peak_fall##suffix(a), b = a.shape.b, w = a.shape.a; \
 		const real d = rise * b, t = fall * a.shape.c, t2 = t * t, change = a.mu_k - a.mu_s; \
@@ -95,14 +96,14 @@
 		const real w1 = low ? 2 * share * d * b * b : bent; \
 		const real g2 = peak_g2##suffix(a); \
 		(void)beyond; \
-		return (struct law_slopes##suffix){s0 + by_s * w0, \
-		                                   k0 + by_k * w0, \
-		                                   e0, \
-		                                   0, \
-		                                   s1 + by_s * w1, \
-		                                   k1 + by_k * w1, \
-		                                   a.slides ? 0 : low ? -g2 : -(a.z * g2), \
-		                                   0}; \
+		return (struct law_derivatives##suffix){s0 + by_s * w0, \
+		                                        k0 + by_k * w0, \
+		                                        e0, \
+		                                        0, \
+		                                        s1 + by_s * w1, \
+		                                        k1 + by_k * w1, \
+		                                        a.slides ? 0 : low ? -g2 : -(a.z * g2), \
+		                                        0}; \
 	}
 
 enum { peak_has_shape = true };

@@ -11,7 +11,7 @@
  * NAME_shape is first computed from the coefficients; NAME_shape_at is cheaper, valid at one r only, and gives the same
  * bits.
  *
- * NAME_slopes are the derivatives of g0 and g1 with respect to the law's parameters. They cancel no more than g0 and g1
+ * NAME_derivatives are the derivatives of g0 and g1 with respect to the law's parameters. They cancel no more than g0 and g1
  * do (e0, which is g0 - z G1, is written in r). At a knot they are those of the piece to its right.
  *
  * NAME_textbook is G0 as published, in 113 bits. gradcheck compares its differences with the results of the other
@@ -85,7 +85,7 @@ struct law_point_l {
 	}; \
 	/* Derivatives of a law at fixed speed |u|: of g0 (index 0; e0: of eps_v g0) and of G1 (index 1; over z where \
 	 * NAME_low), with respect to mu_s, mu_k, eps_v (e1: times eps_v) and the unit (times the unit). */ \
-	struct law_slopes##suffix { \
+	struct law_derivatives##suffix { \
 		real s0, k0, e0, u0, s1, k1, e1, u1; \
 	};
 

@@ -47,49 +47,49 @@
 		return a.mu_k * (9 - a.z * (16 - 6 * a.z)) - a.mu_s * (2 * a.r * (5 - 3 * a.z)); \
 	} \
 	FRIC_CURVE_DEFINE(quadratic, real, suffix) \
-	INLINE struct law_slopes##suffix quadratic_slopes_below##suffix(struct law_point##suffix a) \
+	INLINE struct law_derivatives##suffix quadratic_derivatives_below##suffix(struct law_point##suffix a) \
 	{ \
 		const real z = a.z, z2 = z * z, h = 1 - z * ((real)2 / 5), f = 3 - z * ((real)8 / 5), left = 2 - z; \
 		const real k = (real)9 / 16 + z2 * z2 * h, s = (real)11 / 48 - z2 * (1 - z * ((real)1 / 3 + z * h)); \
 		const real ek = (real)9 / 16 - z2 * z2 * f, es = (real)11 / 48 + z2 * (1 - z * ((real)2 / 3 + z * f)); \
-		return (struct law_slopes##suffix){-s, k, a.mu_k * ek - a.mu_s * es, 0, (1 - 2 * z2) * left, 2 * z2 * left, \
-		                                   0,  0}; \
+		return (struct law_derivatives##suffix){ \
+			-s, k, a.mu_k * ek - a.mu_s * es, 0, (1 - 2 * z2) * left, 2 * z2 * left, 0, 0}; \
 	} \
-	INLINE struct law_slopes##suffix quadratic_slopes_above##suffix(struct law_point##suffix a) \
+	INLINE struct law_derivatives##suffix quadratic_derivatives_above##suffix(struct law_point##suffix a) \
 	{ \
 		const real r = a.r, r2 = r * r, h = r * (2 - r * ((real)8 / 5)), left = 2 - a.z; \
 		const real k = 1 - r * (1 - r2 * (1 - r2 * ((real)2 / 5))), \
 				   s = 2 * r * r2 * ((real)1 / 3 - r2 * ((real)1 / 5)); \
 		const real ek = r2 * (3 - r * (2 + h)), es = r2 * (2 - r * ((real)4 / 3 + h)); \
-		return (struct law_slopes##suffix){-s, k, a.mu_k * ek - a.mu_s * es, 0, 2 * r2 * left, (1 - 2 * r2) * left, \
-		                                   0,  0}; \
+		return (struct law_derivatives##suffix){ \
+			-s, k, a.mu_k * ek - a.mu_s * es, 0, 2 * r2 * left, (1 - 2 * r2) * left, 0, 0}; \
 	} \
-	INLINE struct law_slopes##suffix quadratic_slopes##suffix(struct law_point##suffix a, \
-	                                                          struct law_reach##suffix beyond) \
+	INLINE struct law_derivatives##suffix quadratic_derivatives##suffix(struct law_point##suffix a, \
+	                                                                    struct law_reach##suffix beyond) \
 	{ \
-		const struct law_slopes##suffix low = quadratic_slopes_below##suffix(a); \
-		const struct law_slopes##suffix high = quadratic_slopes_above##suffix(a); \
+		const struct law_derivatives##suffix low = quadratic_derivatives_below##suffix(a); \
+		const struct law_derivatives##suffix high = quadratic_derivatives_above##suffix(a); \
 		const bool below = 2 * a.z < 1; \
 		const real g2 = quadratic_g2##suffix(a); \
 		(void)beyond; \
-		return (struct law_slopes##suffix){a.slides ? 0 \
-		                                   : below  ? low.s0 \
-		                                            : high.s0, \
-		                                   a.slides ? a.z \
-		                                   : below  ? low.k0 \
-		                                            : high.k0, \
-		                                   a.slides ? 0 \
-		                                   : below  ? low.e0 \
-		                                            : high.e0, \
-		                                   0, \
-		                                   a.slides ? 0 \
-		                                   : below  ? low.s1 \
-		                                            : high.s1, \
-		                                   a.slides ? 1 \
-		                                   : below  ? low.k1 \
-		                                            : high.k1, \
-		                                   a.slides ? 0 : -g2, \
-		                                   0}; \
+		return (struct law_derivatives##suffix){a.slides ? 0 \
+		                                        : below  ? low.s0 \
+		                                                 : high.s0, \
+		                                        a.slides ? a.z \
+		                                        : below  ? low.k0 \
+		                                                 : high.k0, \
+		                                        a.slides ? 0 \
+		                                        : below  ? low.e0 \
+		                                                 : high.e0, \
+		                                        0, \
+		                                        a.slides ? 0 \
+		                                        : below  ? low.s1 \
+		                                                 : high.s1, \
+		                                        a.slides ? 1 \
+		                                        : below  ? low.k1 \
+		                                                 : high.k1, \
+		                                        a.slides ? 0 : -g2, \
+		                                        0}; \
 	}
 
 enum { quadratic_has_shape = false };

@@ -24,7 +24,7 @@ static long double rise(const struct fric_curve *curve, size_t k)
 
 /* Derivative at a point, by Fritsch and Butland: the weighted harmonic mean of the secants; 0 at extrema and at both
  * ends. */
-static long double slope_at(const struct fric_curve *curve, long double unit, size_t k)
+static long double derivative_at(const struct fric_curve *curve, long double unit, size_t k)
 {
 	if (k == 0 || k + 1 == curve->n)
 		return 0;
@@ -39,7 +39,7 @@ struct table_piece_l fricp_table_piece(const struct fric_curve *curve, long doub
 	if (k + 1 == curve->n)
 		return (struct table_piece_l){.from = from, .value = value, .low = value, .high = value};
 	const long double next = curve->factors[k + 1], h = length_of(curve, unit, k), change = rise(curve, k);
-	const long double m0 = h * slope_at(curve, unit, k), m1 = h * slope_at(curve, unit, k + 1);
+	const long double m0 = h * derivative_at(curve, unit, k), m1 = h * derivative_at(curve, unit, k + 1);
 	return (struct table_piece_l){.from = from,
 	                              .over_length = 1 / h,
 	                              .value = value,
@@ -91,12 +91,12 @@ void fricp_table_fill(struct law_table *table, const struct fric_curve *curve)
 
 /* ---- derivatives with respect to the factors ---- */
 
-/* Derivatives of slope_at with respect to the factors before, at and after a point: with S = (w0 + w1)/(w0/d0 + w1/d1),
- * dS = (w0 (S/d0)^2 dd0 + w1 (S/d1)^2 dd1)/(w0 + w1). 0 where the slope is fixed at 0. */
-static void slope_shares(const struct fric_curve *curve, long double unit, size_t k, long double share[3])
+/* Derivatives of derivative_at with respect to the factors before, at and after a point: with S = (w0 + w1)/(w0/d0 + w1/d1),
+ * dS = (w0 (S/d0)^2 dd0 + w1 (S/d1)^2 dd1)/(w0 + w1). 0 where the derivative is fixed at 0. */
+static void derivative_shares(const struct fric_curve *curve, long double unit, size_t k, long double share[3])
 {
 	share[0] = share[1] = share[2] = 0;
-	if (slope_at(curve, unit, k) == 0)
+	if (derivative_at(curve, unit, k) == 0)
 		return;
 	const long double h0 = length_of(curve, unit, k - 1), h1 = length_of(curve, unit, k);
 	const long double d0 = rise(curve, k - 1) / h0, d1 = rise(curve, k) / h1, w0 = 2 * h1 + h0, w1 = h1 + 2 * h0;
@@ -107,10 +107,10 @@ static void slope_shares(const struct fric_curve *curve, long double unit, size_
 	share[2] = by1;
 }
 
-static long double slope_change(const struct fric_curve *curve, long double unit, const double *tangent, size_t k)
+static long double derivative_change(const struct fric_curve *curve, long double unit, const double *tangent, size_t k)
 {
 	long double share[3], sum = 0;
-	slope_shares(curve, unit, k, share);
+	derivative_shares(curve, unit, k, share);
 	for (size_t i = 0; i < 3 && k > 0 && k + 1 < curve->n; i++)
 		sum += share[i] * tangent[k - 1 + i];
 	return sum;
@@ -132,8 +132,8 @@ void fricp_table_tangent(const struct fric_curve *curve, const struct law_table 
 		if (k + 1 == curve->n)
 			break;
 		const long double h = length_of(curve, unit, k), change = (long double)tangent[k + 1] - tangent[k];
-		const long double m0 = h * slope_change(curve, unit, tangent, k),
-						  m1 = h * slope_change(curve, unit, tangent, k + 1);
+		const long double m0 = h * derivative_change(curve, unit, tangent, k),
+						  m1 = h * derivative_change(curve, unit, tangent, k + 1);
 		pieces[k].a = m0;
 		pieces[k].b = 3 * change - (2 * m0 + m1);
 		pieces[k].c = (m0 + m1) - 2 * change;
@@ -141,13 +141,13 @@ void fricp_table_tangent(const struct fric_curve *curve, const struct law_table 
 	}
 }
 
-static void pull_slope(const struct fric_curve *curve, long double unit, size_t k, long double slope,
-                       long double *factors)
+static void pull_derivative(const struct fric_curve *curve, long double unit, size_t k, long double derivative,
+                            long double *factors)
 {
 	long double share[3];
-	slope_shares(curve, unit, k, share);
+	derivative_shares(curve, unit, k, share);
 	for (size_t i = 0; i < 3 && k > 0 && k + 1 < curve->n; i++)
-		factors[k - 1 + i] += share[i] * slope;
+		factors[k - 1 + i] += share[i] * derivative;
 }
 
 /* Backwards, since the integrals of all later pieces include a piece's area. */
@@ -165,8 +165,8 @@ void fricp_table_cotangent(const struct fric_curve *curve, const struct law_tabl
 		const long double change = 3 * b - 2 * c;
 		factors[k] += pulls[k].value + area - change;
 		factors[k + 1] += change;
-		pull_slope(curve, unit, k, h * (a - 2 * b + c), factors);
-		pull_slope(curve, unit, k + 1, h * (c - b), factors);
+		pull_derivative(curve, unit, k, h * (a - 2 * b + c), factors);
+		pull_derivative(curve, unit, k + 1, h * (c - b), factors);
 		later += pulls[k].integral;
 	}
 }

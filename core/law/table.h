@@ -1,5 +1,5 @@
 /**
- * A measured curve after preparation: the monotone piecewise cubic through its points, with slopes by Fritsch and
+ * A measured curve after preparation: the monotone piecewise cubic through its points, with derivatives by Fritsch and
  * Butland (1984), and the integral up to each point (docs/physics.md 2). The table's unit is a power of two near the
  * largest speed; dividing speeds by it prevents over- and underflow, and scaled speeds give the same bits.
  */
@@ -22,11 +22,11 @@
 	{ \
 		const real t = u * p->over_length; \
 		const real value = p->value + t * (p->a + t * (p->b + t * p->c)); \
-		const real slope = (p->a + t * (2 * p->b + 3 * t * p->c)) * p->over_length; \
+		const real derivative = (p->a + t * (2 * p->b + 3 * t * p->c)) * p->over_length; \
 		const real mean = p->value + \
 		                  t * (p->a * ((real)1 / 2) + t * (p->b * ((real)1 / 3) + t * p->c * ((real)1 / 4))); \
 		const real above = value > p->low ? value : p->low; \
-		return (struct law_shape##suffix){above < p->high ? above : p->high, slope, p->integral + u * mean}; \
+		return (struct law_shape##suffix){above < p->high ? above : p->high, derivative, p->integral + u * mean}; \
 	} \
 	INLINE struct law_shape##suffix piece_at##suffix(const struct table_piece##suffix *p, real x) \
 	{ \

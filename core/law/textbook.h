@@ -68,7 +68,7 @@ static inline quad textbook_secant(const struct fric_curve *c, size_t k)
 }
 
 /* docs/physics.md 2 */
-static inline quad textbook_slope(const struct fric_curve *c, size_t k)
+static inline quad textbook_derivative(const struct fric_curve *c, size_t k)
 {
 	if (k == 0 || k + 1 == c->n)
 		return 0;
@@ -83,9 +83,9 @@ static inline quad textbook_slope(const struct fric_curve *c, size_t k)
 static inline quad textbook_area(const struct fric_curve *c, size_t k, quad t)
 {
 	const quad h = (quad)c->speeds[k + 1] - c->speeds[k], t2 = t * t, t3 = t2 * t, t4 = t3 * t;
-	return h *
-	       (c->factors[k] * (t - t3 + t4 / 2) + c->factors[k + 1] * (t3 - t4 / 2) +
-	        h * (textbook_slope(c, k) * (t2 / 2 - 2 * t3 / 3 + t4 / 4) + textbook_slope(c, k + 1) * (t4 / 4 - t3 / 3)));
+	return h * (c->factors[k] * (t - t3 + t4 / 2) + c->factors[k + 1] * (t3 - t4 / 2) +
+	            h * (textbook_derivative(c, k) * (t2 / 2 - 2 * t3 / 3 + t4 / 4) +
+	                 textbook_derivative(c, k + 1) * (t4 / 4 - t3 / 3)));
 }
 
 /* areas: [n] the curve's integral up to each point */
@@ -130,11 +130,12 @@ static inline quad textbook_shortest(const struct fric_curve *c, quad speed)
 }
 
 /* The largest second derivative of a curve on piece k, which is at one of its ends. */
-static inline quad textbook_bend(const struct fric_curve *c, size_t k)
+static inline quad textbook_second_derivative(const struct fric_curve *c, size_t k)
 {
 	if (k + 1 >= c->n)
 		return 0;
-	const quad h = (quad)c->speeds[k + 1] - c->speeds[k], m0 = textbook_slope(c, k), m1 = textbook_slope(c, k + 1);
+	const quad h = (quad)c->speeds[k + 1] - c->speeds[k], m0 = textbook_derivative(c, k),
+			   m1 = textbook_derivative(c, k + 1);
 	const quad d = 6 * textbook_secant(c, k), a = (d - 4 * m0 - 2 * m1) / h, b = (2 * m0 + 4 * m1 - d) / h;
 	const quad size_a = a < 0 ? -a : a, size_b = b < 0 ? -b : b;
 	return size_a > size_b ? size_a : size_b;
@@ -158,7 +159,7 @@ static inline quad textbook_tail_blur(enum law t, const struct fric_curve *curve
 	const size_t low = textbook_find(curve, first > 0 ? first : 0), high = textbook_find(curve, last);
 	quad bend = 0;
 	for (size_t k = low; k <= high; k++)
-		bend = textbook_bend(curve, k) > bend ? textbook_bend(curve, k) : bend;
+		bend = textbook_second_derivative(curve, k) > bend ? textbook_second_derivative(curve, k) : bend;
 	return size * q * q * bend * (low < high || near ? step : known);
 }
 

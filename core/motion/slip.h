@@ -498,8 +498,8 @@ INLINE void contact_force(const struct fric_contacts *c, size_t i, const struct 
 }
 
 /* The derivative of the potential along a line: the force times the change of the slip. */
-INLINE double slip_slope(const struct fric_contacts *c, size_t i, const struct slip *p, const struct slip_line *line,
-                         const double along[MOST_SLIP])
+INLINE double slip_derivative(const struct fric_contacts *c, size_t i, const struct slip *p,
+                              const struct slip_line *line, const double along[MOST_SLIP])
 {
 	const enum law t = law_of(&c->law);
 	if (p->extreme) {
@@ -516,11 +516,11 @@ INLINE double slip_slope(const struct fric_contacts *c, size_t i, const struct s
 	return ((product * (law_low(t, a) ? 1 : p->inverse_z)) * law_g1(t, a)) * (p->s * p->eps_v);
 }
 
-/* As slip_slope, drag included. */
+/* As slip_derivative, drag included. */
 INLINE double contact_slope(const struct fric_contacts *c, size_t i, const struct slip *p, const struct slip_line *line,
                             const double along[MOST_SLIP])
 {
-	const double law = slip_slope(c, i, p, line, along);
+	const double law = slip_derivative(c, i, p, line, along);
 	if (!c->viscous.data)
 		return law;
 	if (p->extreme_drag) {

@@ -11,7 +11,7 @@
 struct summation {
 	const struct fric_context *context;
 	const struct fric_contacts *contacts;
-	const struct fric_schedule *schedule; /* of a question, or NULL; then set by fricp_sums_begin */
+	const struct fric_schedule *schedule; /* of a query, or NULL; then set by fricp_sums_begin */
 	struct scatter *sums;                 /* [n_sums]; context, contacts, schedule and deferred are filled in */
 	size_t n_sums;
 	size_t n_lanes; /* 0 or 1, or up to LANES: number of sums with interleaved places, which must have the same width */

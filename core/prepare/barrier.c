@@ -37,10 +37,12 @@ enum fric_code fricp_barrier_force(const struct fric_barrier *barrier, double di
 	return FRIC_OK;
 }
 
-void fricp_barrier_slopes(const struct fric_barrier *barrier, long double distance, struct barrier_slopes *slopes)
+void fricp_barrier_derivatives(const struct fric_barrier *barrier, long double distance,
+                               struct barrier_derivatives *derivatives)
 {
-	const struct slopes_in_range exact = slopes_in_range(barrier, distance);
-	*slopes = (struct barrier_slopes){exact.force, exact.by_distance, exact.by_dhat, exact.by_stiffness, exact.by_dmin};
+	const struct derivatives_in_range exact = derivatives_in_range(barrier, distance);
+	*derivatives =
+		(struct barrier_derivatives){exact.force, exact.by_distance, exact.by_dhat, exact.by_stiffness, exact.by_dmin};
 }
 
 /* Rates from derivatives in doubles or in long doubles. */
@@ -56,12 +58,12 @@ void fricp_barrier_rates(const struct fric_barrier *barrier, double distance, st
 {
 	*rates = (struct barrier_rates){0};
 	if (all_of_ordinary_size(barrier, distance)) {
-		const struct slopes_in_doubles of = slopes_in_doubles(barrier, distance);
+		const struct derivatives_in_doubles of = derivatives_in_doubles(barrier, distance);
 		if (of.force > 0)
 			RATES(of, rates);
 		return;
 	}
-	const struct slopes_in_range of = slopes_in_range(barrier, distance);
+	const struct derivatives_in_range of = derivatives_in_range(barrier, distance);
 	if (of.force > 0)
 		RATES(of, rates);
 }

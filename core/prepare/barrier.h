@@ -26,7 +26,7 @@
 enum fric_code fricp_barrier_force(const struct fric_barrier *barrier, double distance, double *force);
 
 /* The force and its derivatives. */
-struct barrier_slopes {
+struct barrier_derivatives {
 	long double force, by_distance, by_dhat, by_stiffness, by_dmin;
 };
 
@@ -35,7 +35,8 @@ struct barrier_slopes {
  * on all are zero.
  * @param distance  > dmin
  */
-void fricp_barrier_slopes(const struct fric_barrier *barrier, long double distance, struct barrier_slopes *slopes);
+void fricp_barrier_derivatives(const struct fric_barrier *barrier, long double distance,
+                               struct barrier_derivatives *derivatives);
 
 /* Derivatives divided by the force; computed in doubles where these are accurate enough. */
 struct barrier_rates {

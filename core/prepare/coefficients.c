@@ -238,24 +238,24 @@ static struct parts parts_of(enum fric_type type, const double closest_point[2])
 }
 
 /* The derivatives of a blend with respect to both sides. */
-struct blend_slopes {
+struct blend_derivatives {
 	long double a, b;
 };
 
-static struct blend_slopes blend_slopes(enum fric_blend kind, long double a, long double b)
+static struct blend_derivatives blend_derivatives(enum fric_blend kind, long double a, long double b)
 {
 	const bool zeros = a == 0 && b == 0;
 	const long double p = zeros ? 0.5L : a / (a + b), q = zeros ? 0.5L : b / (a + b);
 	const long double root = zeros ? 1 : sqrtl(fabsl(a)) / sqrtl(fabsl(b));
 	switch (kind) {
 	case FRIC_MEAN: break;
-	case FRIC_MIN: return a <= b ? (struct blend_slopes){1, 0} : (struct blend_slopes){0, 1};
-	case FRIC_MAX: return a >= b ? (struct blend_slopes){1, 0} : (struct blend_slopes){0, 1};
-	case FRIC_PRODUCT: return (struct blend_slopes){b, a};
-	case FRIC_GEOMETRIC_MEAN: return (struct blend_slopes){copysignl(1 / root, a) / 2, copysignl(root, b) / 2};
-	case FRIC_HARMONIC_MEAN: return (struct blend_slopes){2 * q * q, 2 * p * p};
+	case FRIC_MIN: return a <= b ? (struct blend_derivatives){1, 0} : (struct blend_derivatives){0, 1};
+	case FRIC_MAX: return a >= b ? (struct blend_derivatives){1, 0} : (struct blend_derivatives){0, 1};
+	case FRIC_PRODUCT: return (struct blend_derivatives){b, a};
+	case FRIC_GEOMETRIC_MEAN: return (struct blend_derivatives){copysignl(1 / root, a) / 2, copysignl(root, b) / 2};
+	case FRIC_HARMONIC_MEAN: return (struct blend_derivatives){2 * q * q, 2 * p * p};
 	}
-	return (struct blend_slopes){0.5L, 0.5L};
+	return (struct blend_derivatives){0.5L, 0.5L};
 }
 
 /* The values of both sides, interpolated from the vertices. */
@@ -268,67 +268,68 @@ static void side_values(const struct parts *p, long double side[2])
 	}
 }
 
-static struct blend_slopes slopes_by_sides(const struct fric_friction *f, const struct parts *p)
+static struct blend_derivatives derivatives_by_sides(const struct fric_friction *f, const struct parts *p)
 {
 	long double side[2];
 	side_values(p, side);
-	return p->n == 1 ? (struct blend_slopes){1, 0} : blend_slopes(f->blend, side[0], side[1]);
+	return p->n == 1 ? (struct blend_derivatives){1, 0} : blend_derivatives(f->blend, side[0], side[1]);
 }
 
-static void vertex_slopes(const struct fric_friction *f, struct parts *p, const int32_t *stencil, const double *values,
-                          struct coefficient_slopes *slopes)
+static void vertex_derivatives(const struct fric_friction *f, struct parts *p, const int32_t *stencil,
+                               const double *values, struct coefficient_derivatives *derivatives)
 {
 	for (int k = 0; k < p->n; k++)
 		p->value[k] = values[stencil[k]];
-	const struct blend_slopes by = slopes_by_sides(f, p);
-	slopes->n = p->n;
+	const struct blend_derivatives by = derivatives_by_sides(f, p);
+	derivatives->n = p->n;
 	for (int k = 0; k < p->n; k++) {
 		const struct member m = p->member[k];
-		const long double slope = m.sign < 0 ? by.b : by.a;
-		slopes->at[k] = (size_t)stencil[k];
-		slopes->by[k] = coefficient_share(slope, p->share[k]);
+		const long double derivative = m.sign < 0 ? by.b : by.a;
+		derivatives->at[k] = (size_t)stencil[k];
+		derivatives->by[k] = coefficient_share(derivative, p->share[k]);
 		if (m.origin != k)
-			slopes->by_closest_point[m.coordinate] += coefficient_share(slope, p->value[k] - p->value[m.origin]);
+			derivatives->by_closest_point[m.coordinate] +=
+				coefficient_share(derivative, p->value[k] - p->value[m.origin]);
 	}
 }
 
 /* Adds the derivatives with respect to a table entry: member i of the first side and member j of the second one. The
  * closest point changes the weights of both. */
 static void add_entry(const struct parts *p, int i, int j, size_t at, long double value,
-                      struct coefficient_slopes *slopes)
+                      struct coefficient_derivatives *derivatives)
 {
 	const int members[2] = {i, j};
-	slopes->at[slopes->n] = at;
-	slopes->by[slopes->n++] = p->share[i] * p->share[j];
+	derivatives->at[derivatives->n] = at;
+	derivatives->by[derivatives->n++] = p->share[i] * p->share[j];
 	for (int s = 0; s < 2; s++) {
 		const struct member m = p->member[members[s]];
 		const long double other = value * p->share[members[1 - s]];
 		if (m.origin != members[s])
-			slopes->by_closest_point[m.coordinate] += other;
+			derivatives->by_closest_point[m.coordinate] += other;
 		for (int k = 0; k < p->n && m.origin == members[s]; k++)
 			if (k != members[s] && p->member[k].origin == members[s])
-				slopes->by_closest_point[p->member[k].coordinate] -= other;
+				derivatives->by_closest_point[p->member[k].coordinate] -= other;
 	}
 }
 
-static void table_slopes(const struct fric_friction *f, const struct parts *p, const int32_t *stencil,
-                         const double *values, struct coefficient_slopes *slopes)
+static void table_derivatives(const struct fric_friction *f, const struct parts *p, const int32_t *stencil,
+                              const double *values, struct coefficient_derivatives *derivatives)
 {
 	for (int i = 0; i < p->n; i++) {
 		const size_t row = (size_t)f->vertex_material[stencil[i]] * f->n_materials;
 		for (int j = 0; j < p->n && p->member[i].sign > 0; j++) {
 			const size_t at = row + (size_t)f->vertex_material[stencil[j]];
 			if (p->member[j].sign < 0)
-				add_entry(p, i, j, at, values[at], slopes);
+				add_entry(p, i, j, at, values[at], derivatives);
 		}
 	}
 }
 
-static void single_slope(size_t at, struct coefficient_slopes *slopes)
+static void single_derivative(size_t at, struct coefficient_derivatives *derivatives)
 {
-	slopes->n = 1;
-	slopes->at[0] = at;
-	slopes->by[0] = 1;
+	derivatives->n = 1;
+	derivatives->at[0] = at;
+	derivatives->by[0] = 1;
 }
 
 /* The table entry for a contact of bodies, or of a vertex and the plane. */
@@ -339,46 +340,47 @@ static size_t entry_of_two(const struct fric_friction *f, enum fric_type type, c
 	return (size_t)first * f->n_materials + (size_t)second;
 }
 
-void fricp_coefficient_slopes(const struct fric_friction *friction, enum fric_type type, const int32_t *stencil,
-                              const double closest_point[2], const double *values, struct coefficient_slopes *slopes)
+void fricp_coefficient_derivatives(const struct fric_friction *friction, enum fric_type type, const int32_t *stencil,
+                                   const double closest_point[2], const double *values,
+                                   struct coefficient_derivatives *derivatives)
 {
-	*slopes = (struct coefficient_slopes){0};
+	*derivatives = (struct coefficient_derivatives){0};
 	if (friction->source == FRIC_MU_TABLE && (is_of_bodies(type) || type == FRIC_PLANE_VERTEX)) {
-		single_slope(entry_of_two(friction, type, stencil), slopes);
+		single_derivative(entry_of_two(friction, type, stencil), derivatives);
 		return;
 	}
 	if (is_of_bodies(type) || friction->source == FRIC_MU_SCALAR) {
-		single_slope(0, slopes);
+		single_derivative(0, derivatives);
 		return;
 	}
 	struct parts p = parts_of(type, closest_point);
 	if (friction->source == FRIC_MU_VERTEX)
-		vertex_slopes(friction, &p, stencil, values, slopes);
+		vertex_derivatives(friction, &p, stencil, values, derivatives);
 	else
-		table_slopes(friction, &p, stencil, values, slopes);
+		table_derivatives(friction, &p, stencil, values, derivatives);
 }
 
 /* ---- second derivatives ---- */
 
 /* The change of a blend's derivatives with its sides. Nonlinear blends are homogeneous of degree one, so only the
  * change of the sides' ratio matters. */
-static struct blend_slopes blend_bends(enum fric_blend kind, long double a, long double b, long double da,
-                                       long double db)
+static struct blend_derivatives blend_second_derivatives(enum fric_blend kind, long double a, long double b,
+                                                         long double da, long double db)
 {
 	if (kind == FRIC_PRODUCT)
-		return (struct blend_slopes){db, da};
+		return (struct blend_derivatives){db, da};
 	if ((kind != FRIC_GEOMETRIC_MEAN && kind != FRIC_HARMONIC_MEAN) || (a == 0 && b == 0) || (da == 0 && db == 0))
-		return (struct blend_slopes){0, 0};
+		return (struct blend_derivatives){0, 0};
 	const long double turn = b * da - a * db, sum = a + b;
 	if (kind == FRIC_HARMONIC_MEAN)
-		return (struct blend_slopes){-4 * (b / sum) * (turn / sum) / sum, 4 * (a / sum) * (turn / sum) / sum};
+		return (struct blend_derivatives){-4 * (b / sum) * (turn / sum) / sum, 4 * (a / sum) * (turn / sum) / sum};
 	const long double root = sqrtl(fabsl(a)) * sqrtl(fabsl(b)), quarter = turn / (4 * root);
-	return (struct blend_slopes){-quarter / a, quarter / b};
+	return (struct blend_derivatives){-quarter / a, quarter / b};
 }
 
-void fricp_coefficient_bends(const struct fric_friction *friction, enum fric_type type, const int32_t *stencil,
-                             const double closest_point[2], const double *values, const double *tangent,
-                             long double by[FRIC_MAX_STENCIL])
+void fricp_coefficient_second_derivatives(const struct fric_friction *friction, enum fric_type type,
+                                          const int32_t *stencil, const double closest_point[2], const double *values,
+                                          const double *tangent, long double by[FRIC_MAX_STENCIL])
 {
 	long double side[2], change[2];
 	for (int k = 0; k < FRIC_MAX_STENCIL; k++)
@@ -392,7 +394,8 @@ void fricp_coefficient_bends(const struct fric_friction *friction, enum fric_typ
 	for (int k = 0; k < p.n; k++)
 		p.value[k] = values[stencil[k]];
 	side_values(&p, side);
-	const struct blend_slopes bends = blend_bends(friction->blend, side[0], side[1], change[0], change[1]);
+	const struct blend_derivatives second =
+		blend_second_derivatives(friction->blend, side[0], side[1], change[0], change[1]);
 	for (int k = 0; k < p.n; k++)
-		by[k] = coefficient_share(p.member[k].sign < 0 ? bends.b : bends.a, p.share[k]);
+		by[k] = coefficient_share(p.member[k].sign < 0 ? second.b : second.a, p.share[k]);
 }

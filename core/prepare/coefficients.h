@@ -21,7 +21,7 @@ enum fric_code fricp_contact_coefficients(const struct fric_friction *friction, 
 
 /* The derivatives of a coefficient with respect to its sources: up to four vertex coefficients, or entries of the pair
  * table, or the one scalar coefficient. */
-struct coefficient_slopes {
+struct coefficient_derivatives {
 	int n;
 	size_t at[FRIC_MAX_STENCIL];      /* index of the source: a vertex; row * n_materials + column in the table; or 0 */
 	long double by[FRIC_MAX_STENCIL]; /* infinite for a geometric mean with one zero side */
@@ -33,32 +33,33 @@ struct coefficient_slopes {
  * minimum and maximum use the derivative of the first; geometric and harmonic means of two zeros give half to each.
  * @param values  of the source: vertex_mu_s or vertex_mu_k, material_mu_s or material_mu_k; not read with a scalar
  */
-void fricp_coefficient_slopes(const struct fric_friction *friction, enum fric_type type, const int32_t *stencil,
-                              const double closest_point[2], const double *values, struct coefficient_slopes *slopes);
+void fricp_coefficient_derivatives(const struct fric_friction *friction, enum fric_type type, const int32_t *stencil,
+                                   const double closest_point[2], const double *values,
+                                   struct coefficient_derivatives *derivatives);
 
 /**
  * The change of `by` along a tangent of the values, [FRIC_MAX_STENCIL]: the second derivatives of blends. All other
  * steps are linear in the values. May be infinite if one side is zero.
  * @param tangent  of the values; NULL: zeros
  */
-void fricp_coefficient_bends(const struct fric_friction *friction, enum fric_type type, const int32_t *stencil,
-                             const double closest_point[2], const double *values, const double *tangent,
-                             long double by[FRIC_MAX_STENCIL]);
+void fricp_coefficient_second_derivatives(const struct fric_friction *friction, enum fric_type type,
+                                          const int32_t *stencil, const double closest_point[2], const double *values,
+                                          const double *tangent, long double by[FRIC_MAX_STENCIL]);
 
-/* slope * change, but 0 if the change is 0, even for an infinite slope. */
-static inline long double coefficient_share(long double slope, long double change)
+/* derivative * change, but 0 if the change is 0, even for an infinite derivative. */
+static inline long double coefficient_share(long double derivative, long double change)
 {
-	return slope == 0 || change == 0 ? 0 : slope * change;
+	return derivative == 0 || change == 0 ? 0 : derivative * change;
 }
 
 /* The tangent of the coefficient. @param tangent  of the source's values; NULL: zeros */
-static inline long double coefficient_tangent(const struct coefficient_slopes *slopes, const double *tangent,
+static inline long double coefficient_tangent(const struct coefficient_derivatives *derivatives, const double *tangent,
                                               const long double closest_point[2])
 {
-	long double sum = coefficient_share(slopes->by_closest_point[0], closest_point[0]) +
-	                  coefficient_share(slopes->by_closest_point[1], closest_point[1]);
-	for (int k = 0; k < slopes->n && tangent; k++)
-		sum += coefficient_share(slopes->by[k], tangent[slopes->at[k]]);
+	long double sum = coefficient_share(derivatives->by_closest_point[0], closest_point[0]) +
+	                  coefficient_share(derivatives->by_closest_point[1], closest_point[1]);
+	for (int k = 0; k < derivatives->n && tangent; k++)
+		sum += coefficient_share(derivatives->by[k], tangent[derivatives->at[k]]);
 	return sum;
 }
 

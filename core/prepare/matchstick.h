@@ -39,7 +39,7 @@ static inline void matchstick_turn_cotangent(const struct matchstick *m, long do
 }
 
 /* A coefficient from an ellipse, and its derivatives with respect to the axes and to the turn of the direction. */
-struct ellipse_slopes {
+struct ellipse_derivatives {
 	long double mu, by_axis[2], by_turn;
 };
 
@@ -52,18 +52,19 @@ static inline bool is_ellipse(const double axes[2])
  * axes.
  * @param axes  not both zero. If the coefficient is zero, one axis is zero and the slip is along it; derivatives are
  *              then the right-hand ones of |mu_0 t_0| and |mu_1 t_1| */
-static inline void ellipse_slopes(const double axes[2], const long double direction[2], struct ellipse_slopes *slopes)
+static inline void ellipse_derivatives(const double axes[2], const long double direction[2],
+                                       struct ellipse_derivatives *derivatives)
 {
 	const long double part[2] = {axes[0] * direction[0], axes[1] * direction[1]};
 	const long double sum = (long double)axes[1] + axes[0], difference = (long double)axes[1] - axes[0];
 	long double share[2];
-	slopes->mu = hypotl(part[0], part[1]);
+	derivatives->mu = hypotl(part[0], part[1]);
 	for (int k = 0; k < 2; k++) {
-		share[k] = slopes->mu > 0 ? part[k] / slopes->mu : signbit(direction[k]) ? -1 : 1;
-		slopes->by_axis[k] = share[k] * direction[k];
+		share[k] = derivatives->mu > 0 ? part[k] / derivatives->mu : signbit(direction[k]) ? -1 : 1;
+		derivatives->by_axis[k] = share[k] * direction[k];
 	}
-	slopes->by_turn = slopes->mu > 0 ? sum * direction[0] * (difference * direction[1] / slopes->mu)
-	                                 : share[1] * axes[1] * direction[0] - share[0] * axes[0] * direction[1];
+	derivatives->by_turn = derivatives->mu > 0 ? sum * direction[0] * (difference * direction[1] / derivatives->mu)
+	                                           : share[1] * axes[1] * direction[0] - share[0] * axes[0] * direction[1];
 }
 
 #endif

@@ -7,7 +7,7 @@
 static const int32_t vertices[4] = {0, 1, 2, 3};
 static const double velocities[12] = {0.02, 0.01}; /* m/s: the pin's */
 static const struct fric_context context = {.n_threads = 1};
-static const struct fric_question question = {.velocities = velocities};
+static const struct fric_query query = {.velocities = velocities};
 
 static void must(enum fric_code code, const struct fric_error *error)
 {
@@ -36,7 +36,7 @@ static double pull(const double *positions)
 	struct fric_contacts *contacts = prepare(&batch, positions);
 	struct fric_error error;
 	double potential, gradient[12];
-	must(fric_evaluate(&context, contacts, &question, &potential, gradient, &error), &error);
+	must(fric_evaluate(&context, contacts, &query, &potential, gradient, &error), &error);
 	fric_contacts_free(contacts);
 	return gradient[0];
 }
@@ -47,14 +47,14 @@ int main(void)
 	double by_position[12], by_mu_k, by_dhat, potential, gradient[12];
 	const double one[12] = {1}; /* the cotangent of the gradient: its first number is differentiated */
 	struct fric_differential cotangents = {0};
-	cotangents.fields[FRIC_BY_POSITIONS] = by_position;
-	cotangents.fields[FRIC_BY_MU_K] = &by_mu_k;
-	cotangents.fields[FRIC_BY_DHAT] = &by_dhat;
+	cotangents.fields[FRIC_WRT_POSITIONS] = by_position;
+	cotangents.fields[FRIC_WRT_MU_K] = &by_mu_k;
+	cotangents.fields[FRIC_WRT_DHAT] = &by_dhat;
 
 	struct fric_batch batch;
 	struct fric_error error;
 	struct fric_contacts *contacts = prepare(&batch, positions);
-	const struct fric_derivation derivation = {.batch = &batch, .contacts = contacts, .question = &question};
+	const struct fric_derivation derivation = {.batch = &batch, .contacts = contacts, .query = &query};
 	must(fric_vjp(&context, &derivation, 0, one, &potential, gradient, &cotangents, &error), &error);
 	fric_contacts_free(contacts);
 

@@ -735,8 +735,8 @@ static int ask_set(struct frictiond_set *set, struct request *request, struct fr
 	}
 }
 
-static int question(struct frictiond_set *set, const char *which, const json_t *document,
-                    const struct frictiond_frame *frame, struct frictiond_answer *answer, struct frictiond_error *error)
+static int query(struct frictiond_set *set, const char *which, const json_t *document,
+                 const struct frictiond_frame *frame, struct frictiond_answer *answer, struct frictiond_error *error)
 {
 	struct request request = {.method = "POST", .content_type = "Content-Type: " FRAME};
 	char *path = join(set->path, which), *body = body_of(document, frame, &request.n_bytes);
@@ -756,25 +756,25 @@ static int question(struct frictiond_set *set, const char *which, const json_t *
 int frictiond_set_evaluate(struct frictiond_set *set, const json_t *document, const struct frictiond_frame *frame,
                            struct frictiond_answer *answer, struct frictiond_error *error)
 {
-	return question(set, "/evaluate", document, frame, answer, error);
+	return query(set, "/evaluate", document, frame, answer, error);
 }
 
 int frictiond_set_check(struct frictiond_set *set, const json_t *document, const struct frictiond_frame *frame,
                         struct frictiond_answer *answer, struct frictiond_error *error)
 {
-	return question(set, "/check", document, frame, answer, error);
+	return query(set, "/check", document, frame, answer, error);
 }
 
 int frictiond_set_jvp(struct frictiond_set *set, const json_t *document, const struct frictiond_frame *frame,
                       struct frictiond_answer *answer, struct frictiond_error *error)
 {
-	return question(set, "/jvp", document, frame, answer, error);
+	return query(set, "/jvp", document, frame, answer, error);
 }
 
 int frictiond_set_vjp(struct frictiond_set *set, const json_t *document, const struct frictiond_frame *frame,
                       struct frictiond_answer *answer, struct frictiond_error *error)
 {
-	return question(set, "/vjp", document, frame, answer, error);
+	return query(set, "/vjp", document, frame, answer, error);
 }
 
 int frictiond_set_pattern(struct frictiond_set *set, const char *format, const char *triangle,

@@ -79,7 +79,7 @@ int frictiond_vjp_frame(struct frictiond *service, const json_t *document, const
                         struct frictiond_answer *answer, struct frictiond_error *error);
 void frictiond_answer_free(struct frictiond_answer *answer);
 
-/* Collision sets: contacts that the service keeps prepared, for many questions. The service may forget a set, or be
+/* Collision sets: contacts that the service keeps prepared, for many queries. The service may forget a set, or be
  * replaced by one that never had it; then it is put again as it was sent and patched. Every request says which version
  * of the set it means, so no answer is about contacts that somebody else has put under the name. A set uses the
  * connection of its service; close it first. */
@@ -94,17 +94,17 @@ struct frictiond_set *frictiond_set_open(struct frictiond *service, const char *
 void frictiond_set_close(struct frictiond_set *set);
 const char *frictiond_set_name(const struct frictiond_set *set);
 
-/* The answer to a question: velocities, body_velocities, outputs ... (frame: NULL if it has no references), as from
+/* The answer to a query: velocities, body_velocities, outputs ... (frame: NULL if it has no references), as from
  * frictiond_evaluate_frame. Returns 0, or -1 and *error. */
-int frictiond_set_evaluate(struct frictiond_set *set, const json_t *question, const struct frictiond_frame *frame,
+int frictiond_set_evaluate(struct frictiond_set *set, const json_t *query, const struct frictiond_frame *frame,
                            struct frictiond_answer *answer, struct frictiond_error *error);
-int frictiond_set_check(struct frictiond_set *set, const json_t *question, const struct frictiond_frame *frame,
+int frictiond_set_check(struct frictiond_set *set, const json_t *query, const struct frictiond_frame *frame,
                         struct frictiond_answer *answer, struct frictiond_error *error);
 
-/* Derivatives with respect to fields of the set or of the question, which has tangents, or cotangents and wrt, as a batch would. */
-int frictiond_set_jvp(struct frictiond_set *set, const json_t *question, const struct frictiond_frame *frame,
+/* Derivatives with respect to fields of the set or of the query, which has tangents, or cotangents and wrt, as a batch would. */
+int frictiond_set_jvp(struct frictiond_set *set, const json_t *query, const struct frictiond_frame *frame,
                       struct frictiond_answer *answer, struct frictiond_error *error);
-int frictiond_set_vjp(struct frictiond_set *set, const json_t *question, const struct frictiond_frame *frame,
+int frictiond_set_vjp(struct frictiond_set *set, const json_t *query, const struct frictiond_frame *frame,
                       struct frictiond_answer *answer, struct frictiond_error *error);
 
 /* The sparsity of the Hessian. format: csr, bsr, triplets; triangle: full, upper, lower. Returns 0, or -1 and *error. */

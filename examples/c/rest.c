@@ -49,11 +49,11 @@ struct state {
 /* What a time step minimises, (v - before)^2 mass / 2h - load v + D(v), and its derivatives. */
 static bool evaluate(const struct blocks *at, const struct fric_contacts *contacts, const double *v, struct state *out)
 {
-	const struct fric_question question = {.velocities = v};
+	const struct fric_query query = {.velocities = v};
 	double gradient[MOST * DIM];
 	struct fric_error error;
-	if (fric_evaluate(&context, contacts, &question, &out->energy, gradient, &error) ||
-	    fric_hessian_inner(&context, contacts, &question, FRIC_PROJECT_NONE, out->stiffness, &error))
+	if (fric_evaluate(&context, contacts, &query, &out->energy, gradient, &error) ||
+	    fric_hessian_inner(&context, contacts, &query, FRIC_PROJECT_NONE, out->stiffness, &error))
 		return false;
 	out->terms = fabs(out->energy);
 	out->balance = 0;
@@ -115,12 +115,11 @@ static bool step(struct blocks *at, bool anchored)
 {
 	struct fric_contacts *contacts = prepare(at);
 	double v[MOST * DIM] = {0};
-	const struct fric_question question = {.velocities = v};
+	const struct fric_query query = {.velocities = v};
 	struct fric_error error;
 	bool done = contacts && newton(at, contacts, v);
 	if (done && anchored)
-		done =
-			!fric_contact_output(&context, contacts, &question, FRIC_PLANE_VERTEX, FRIC_OUT_ANCHOR, at->anchor, &error);
+		done = !fric_contact_output(&context, contacts, &query, FRIC_PLANE_VERTEX, FRIC_OUT_ANCHOR, at->anchor, &error);
 	for (int i = 0; i < at->n && done; i++) {
 		at->v[i * DIM] = v[i * DIM];
 		at->x[i] += at->h * v[i * DIM];

@@ -23,14 +23,14 @@ int main(void)
 	};
 
 	const struct fric_context context = {.n_threads = 1};
-	const struct fric_question question = {.velocities = velocities};
+	const struct fric_query query = {.velocities = velocities};
 	struct fric_contacts *contacts;
 	struct fric_error error;
 	double potential, gradient[3], inner[3], values[9];
 	int32_t rows[9], cols[9];
 	if (fric_prepare(&context, &batch, &contacts, &error) ||
-	    fric_evaluate(&context, contacts, &question, &potential, gradient, &error) ||
-	    fric_hessian_inner(&context, contacts, &question, FRIC_PROJECT_CLAMP, inner, &error) ||
+	    fric_evaluate(&context, contacts, &query, &potential, gradient, &error) ||
+	    fric_hessian_inner(&context, contacts, &query, FRIC_PROJECT_CLAMP, inner, &error) ||
 	    fric_hessian_triplets(&context, contacts, inner, FRIC_FULL, rows, cols, values, &error)) {
 		fprintf(stderr, "error %d at contact %lld\n", (int)error.code, (long long)error.contact);
 		return 1;

@@ -83,7 +83,7 @@ cat > "$folder/set" <<-'END'
 	  }
 	}
 END
-cat > "$folder/question" <<-'END'
+cat > "$folder/query" <<-'END'
 	{"velocities": [[0.002, 0, 0], [0.002, 0, 0], [0.002, 0.0004, 0], [0.01, 0, 0]], "outputs": ["potential", "gradient"]}
 END
 cat > "$folder/patch" <<-'END'
@@ -92,7 +92,7 @@ END
 
 put
 for step in 1 2; do
-	ask POST /evaluate "$folder/question"
+	ask POST /evaluate "$folder/query"
 	jq -r '"\(.n_collisions) contacts, potential \(.potential) N m/s, gradient", (.gradient | @tsv)' "$folder/answer"
 	[ "$step" = 2 ] || patch "$folder/patch"
 done

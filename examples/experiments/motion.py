@@ -30,10 +30,10 @@ def step(client, request, inertia, before, load, h, start=None, small=ROUNDING):
     return after.velocities, after.answer
 
 
-def evaluate(client, request, v, **question):
+def evaluate(client, request, v, **query):
     """The service's answer at velocities v of the vertices, or of the bodies."""
     field = "body_velocities" if "body_positions" in request else "velocities"
-    return client.evaluate({**request, **question, field: v})
+    return client.evaluate({**request, **query, field: v})
 
 
 def gradient(answer):

@@ -14,7 +14,7 @@
  *
  * @typedef {Record<string, any>} Batch  the document of a request; docs/api.md has its fields
  * @typedef {Record<string, any>} Answer  the document of an answer
- * @typedef {Record<string, any>} Question  outputs and their options, and body_velocities where there are bodies
+ * @typedef {Record<string, any>} Query  outputs and their options, and body_velocities where there are bodies
  * @typedef {Record<string, any>} Tangents  {JSON Pointer of a field: numbers of its shape}
  * @typedef {Record<string, any>} Cotangents  {potential, gradient, body_gradient}; those that are missing count as 0
  * @typedef {ArrayLike<number> | number[][] | null} Numbers
@@ -324,48 +324,48 @@ export class CollisionSet {
 	/**
 	 * The answer of Client.evaluate for the set with these velocities (null where there are no vertices).
 	 * @param {Numbers} velocities
-	 * @param {Question} [question]
+	 * @param {Query} [query]
 	 * @param {Abortable} [options]
 	 * @returns {Promise<Answer>}
 	 */
-	async evaluate(velocities, question = {}, { signal } = {}) {
-		return arrays(await this.#ask("POST", "/evaluate", asked(velocities, question), signal));
+	async evaluate(velocities, query = {}, { signal } = {}) {
+		return arrays(await this.#ask("POST", "/evaluate", asked(velocities, query), signal));
 	}
 
 	/**
 	 * The answer of Client.check.
 	 * @param {Numbers} velocities
-	 * @param {Question} [question]
+	 * @param {Query} [query]
 	 * @param {Abortable} [options]
 	 * @returns {Promise<Answer>}
 	 */
-	async check(velocities, question = {}, { signal } = {}) {
-		return arrays(await this.#ask("POST", "/check", asked(velocities, question), signal));
+	async check(velocities, query = {}, { signal } = {}) {
+		return arrays(await this.#ask("POST", "/check", asked(velocities, query), signal));
 	}
 
 	/**
-	 * The answer of Client.jvp for the set with these velocities, along tangents of fields of the set or of the question.
+	 * The answer of Client.jvp for the set with these velocities, along tangents of fields of the set or of the query.
 	 * @param {Numbers} velocities
 	 * @param {Tangents} tangents
-	 * @param {Question} [question]
+	 * @param {Query} [query]
 	 * @param {Abortable} [options]
 	 * @returns {Promise<Answer>}
 	 */
-	async jvp(velocities, tangents, question = {}, { signal } = {}) {
-		return arrays(await this.#ask("POST", "/jvp", { ...asked(velocities, question), tangents }, signal));
+	async jvp(velocities, tangents, query = {}, { signal } = {}) {
+		return arrays(await this.#ask("POST", "/jvp", { ...asked(velocities, query), tangents }, signal));
 	}
 
 	/**
-	 * The answer of Client.vjp for the set with these velocities, with respect to fields of the set or of the question.
+	 * The answer of Client.vjp for the set with these velocities, with respect to fields of the set or of the query.
 	 * @param {Numbers} velocities
 	 * @param {Cotangents} cotangents
 	 * @param {string[]} wrt
-	 * @param {Question} [question]
+	 * @param {Query} [query]
 	 * @param {Abortable} [options]
 	 * @returns {Promise<Answer>}
 	 */
-	async vjp(velocities, cotangents, wrt, question = {}, { signal } = {}) {
-		return arrays(await this.#ask("POST", "/vjp", { ...asked(velocities, question), cotangents, wrt }, signal));
+	async vjp(velocities, cotangents, wrt, query = {}, { signal } = {}) {
+		return arrays(await this.#ask("POST", "/vjp", { ...asked(velocities, query), cotangents, wrt }, signal));
 	}
 
 	/**
@@ -463,8 +463,8 @@ export class CollisionSet {
 		return (await this.#send(method, this.path, ...encode(fields, this.#frames, type), signal, headers)).version;
 	}
 
-	async #ask(method, action, question, signal) {
-		const content = question ? encode(question, this.#frames) : [undefined, undefined];
+	async #ask(method, action, query, signal) {
+		const content = query ? encode(query, this.#frames) : [undefined, undefined];
 		for (let puts = 0; ; puts++) {
 			const version = this.#version;
 			try {
@@ -479,8 +479,8 @@ export class CollisionSet {
 	}
 }
 
-function asked(velocities, question) {
-	return velocities == null ? question : { ...question, velocities };
+function asked(velocities, query) {
+	return velocities == null ? query : { ...query, velocities };
 }
 
 function freeName() {

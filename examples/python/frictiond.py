@@ -5,7 +5,7 @@
     answer = client.evaluate(batch)              # batch: the document of docs/api.md, lists or NumPy arrays
     force = -answer["gradient"]                  # unit of normal_force
     H = frictiond.hessian_matrix(answer)         # scipy.sparse.csr_matrix
-    with client.set(lagged) as contacts:         # the same without the question; the service keeps it prepared
+    with client.set(lagged) as contacts:         # the same without the query; the service keeps it prepared
         answer = contacts.evaluate(velocities)   # with bodies: contacts.evaluate(body_velocities=twists)
         after = contacts.step(velocities, mass, h, load)   # a time step of implicit Euler, whose contacts hold
     back = client.vjp(batch, {"gradient": g}, ["/positions", "/friction/mu_s"])   # derivatives; forward: client.jvp
@@ -44,7 +44,7 @@ PATTERN = {"csr": ("indptr", "indices"), "bsr": ("indptr", "indices"), "triplets
 REPEATED = (429, 502, 503, 504)
 FIRST_WAIT, LONGEST_WAIT = 0.05, 30.0  # seconds between tries
 LONG = 65536  # bytes; above, calling send for each array takes less time than putting them together
-PLACE = ("velocities", "body_velocities")  # what a question brings: where it is asked, and for what
+PLACE = ("velocities", "body_velocities")  # what a query brings: where it is asked, and for what
 WANTED = ("outputs", "collision_outputs", "hessian", "line", "vectors", "position_jacobian")
 LOST = ("unknown_set", "set_changed")  # codes of errors that another PUT mends
 __path__ = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "frictiond")]  # where frictiond.torch is, if it is
@@ -168,7 +168,7 @@ class Client:
         """
         lagged, _ = _parts(batch)
         lagged.pop("n_vertices", None)
-        return _step(lambda question: self.evaluate({**lagged, **question}), lagged, before, inertia, h, load, **how)
+        return _step(lambda query: self.evaluate({**lagged, **query}), lagged, before, inertia, h, load, **how)
 
     def function(self, name: str, **parameters: Any) -> NDArray[Any]:
         """A scalar function of the friction law at many points, as a NumPy array.
@@ -183,8 +183,8 @@ class Client:
         return _arrays(self._post("/v1/functions/" + urllib.parse.quote(name, safe=""), parameters))["values"]
 
     def set(self, batch: Batch, name: str | None = None) -> "Set":
-        """PUT /v1/sets/NAME: leaves contacts with the service, as a Set to ask many questions about. batch: as for
-        evaluate. Velocities, outputs and their options are not sent: they are the question that the set's methods ask
+        """PUT /v1/sets/NAME: leaves contacts with the service, as a Set to ask many queries about. batch: as for
+        evaluate. Velocities, outputs and their options are not sent: they are the query that the set's methods ask
         by default. Without velocities, "n_vertices" says how many vertices there are, if no other field does.
         name: by default one that no other set has.
 
@@ -290,7 +290,7 @@ class Set:
     answer is about contacts that somebody else has put under the same name. The end of `with` deletes the set.
 
     name    in the service
-    question   what Client.set was given beside contacts: velocities, outputs and their options. Where a method gets no
+    query   what Client.set was given beside contacts: velocities, outputs and their options. Where a method gets no
                velocities it uses these, and evaluate asks for these outputs unless its arguments name any
     info    what the service says about the set: version, n_vertices, n_collisions, groups, idle_seconds, skipped
 
@@ -302,43 +302,43 @@ class Set:
     def __init__(self, client: Client, batch: Batch, name: str | None = None) -> None:
         self.name, self._client, self._lock = name or str(uuid.uuid4()), client, threading.Lock()
         self._path = "/v1/sets/" + urllib.parse.quote(self.name, safe="")
-        lagged, self.question = _parts(batch)
+        lagged, self.query = _parts(batch)
         body, kind = _whole(client._body(lagged))
         self._document = _read(body, kind)
         self._put(body, kind)
 
-    def evaluate(self, velocities: ArrayLike | None = None, **question: Any) -> Answer:
-        """POST /v1/sets/NAME/evaluate: what Client.evaluate returns for the contacts and this question together. Velocities
+    def evaluate(self, velocities: ArrayLike | None = None, **query: Any) -> Answer:
+        """POST /v1/sets/NAME/evaluate: what Client.evaluate returns for the contacts and this query together. Velocities
         of bodies go by name, alone if there are no vertices: contacts.evaluate(body_velocities=twists)["body_gradient"]
 
             contacts.evaluate(np.zeros((16, 3)), outputs=["gradient"])["n_vertices"]    # 16
         """
-        return self._ask("POST", "/evaluate", self._question(velocities, question, WANTED))
+        return self._ask("POST", "/evaluate", self._query(velocities, query, WANTED))
 
-    def check(self, velocities: ArrayLike | None = None, **question: Any) -> Answer:
+    def check(self, velocities: ArrayLike | None = None, **query: Any) -> Answer:
         """POST /v1/sets/NAME/check: how far gradient and Hessian agree with central differences.
 
             contacts.check(np.full((16, 3), 0.1))["agrees"]    # True
         """
-        return self._ask("POST", "/check", self._question(velocities, question, WANTED))
+        return self._ask("POST", "/check", self._query(velocities, query, WANTED))
 
     def jvp(self, velocities: ArrayLike | None = None, tangents: Mapping[str, ArrayLike] | None = None,
-            **question: Any) -> Answer:
-        """POST /v1/sets/NAME/jvp: what Client.jvp returns for the contacts and this question together, along tangents
+            **query: Any) -> Answer:
+        """POST /v1/sets/NAME/jvp: what Client.jvp returns for the contacts and this query together, along tangents
         of fields of either.
 
             contacts.jvp(np.zeros((16, 3)), {"/friction/mu_s": 1})["tangents"]["potential"]
         """
-        return self._ask("POST", "/jvp", {**self._question(velocities, question), "tangents": tangents or {}})
+        return self._ask("POST", "/jvp", {**self._query(velocities, query), "tangents": tangents or {}})
 
     def vjp(self, velocities: ArrayLike | None = None, cotangents: Mapping[str, ArrayLike] | None = None,
-            wrt: str | Sequence[str] = (), **question: Any) -> Answer:
-        """POST /v1/sets/NAME/vjp: what Client.vjp returns for the contacts and this question together.
+            wrt: str | Sequence[str] = (), **query: Any) -> Answer:
+        """POST /v1/sets/NAME/vjp: what Client.vjp returns for the contacts and this query together.
 
             contacts.vjp(np.zeros((16, 3)), {"gradient": np.ones(48)}, ["/positions"])["cotangents"]["/positions"]
         """
         given = {"cotangents": cotangents or {}, "wrt": _pointers(wrt)}
-        return self._ask("POST", "/vjp", {**self._question(velocities, question), **given})
+        return self._ask("POST", "/vjp", {**self._query(velocities, query), **given})
 
     def pattern(self, format: str = "csr", triangle: str = "full") -> Answer:
         """GET /v1/sets/NAME/pattern: the "hessian" of an answer without its numbers.
@@ -412,7 +412,7 @@ class Set:
 
             contacts.step(np.zeros((16, 3)), 1.0, 0.01).iterations    # 0
         """
-        after = _step(lambda question: self.evaluate(**question), self._contacts(), before, inertia, h, load, **how)
+        after = _step(lambda query: self.evaluate(**query), self._contacts(), before, inertia, h, load, **how)
         if carry and after.anchors:
             self.carry(after.answer, 1.0 if next_h is None else h / next_h)
         return after
@@ -434,14 +434,14 @@ class Set:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _question(self, velocities, named, wanted=()):
-        """A question of what is named; and if no place is named, where the batch was asked, if nothing is wanted, that."""
+    def _query(self, velocities, named, wanted=()):
+        """A query of what is named; and if no place is named, where the batch was asked, if nothing is wanted, that."""
         named = named if velocities is None else {"velocities": velocities, **named}
         missing = [names for names in (PLACE, wanted) if not any(name in named for name in names)]
-        return {name: value for name, value in self.question.items() if any(name in names for names in missing)} | named
+        return {name: value for name, value in self.query.items() if any(name in names for names in missing)} | named
 
-    def _ask(self, method, path, question=None):
-        body = () if question is None else self._client._body(question)
+    def _ask(self, method, path, query=None):
+        body = () if query is None else self._client._body(query)
         for last in (False, False, True):
             self._contacts()
             meant = self._means()
@@ -570,7 +570,7 @@ def _blocks(h, batch, answer):
 
 def _step(evaluate, lagged, before, inertia, h, load, others=None, start=None, tolerance=1e-10, iterations=100, outputs=(),
           collision_outputs=()):
-    """Set.step without carrying. evaluate(question) asks about the contacts, lagged is their document."""
+    """Set.step without carrying. evaluate(query) asks about the contacts, lagged is their document."""
     from scipy.sparse import csr_matrix, diags, issparse
     from scipy.sparse.linalg import spsolve
     if not h > 0:
@@ -774,7 +774,7 @@ def _merge(target, patch):
 
 
 def _parts(batch):
-    """The contacts of a batch, as a set's document, and its question."""
+    """The contacts of a batch, as a set's document, and its query."""
     _expect_dict(batch)
     lagged = {name: value for name, value in batch.items() if name not in PLACE + WANTED}
     n = _size(batch.get("velocities", ()))

@@ -292,7 +292,7 @@ def n_bytes(*documents):
 
 
 class Saved:
-    """What the collision set saves: the frames sent and received for it; and what the same question takes with the set
+    """What the collision set saves: the frames sent and received for it; and what the same query takes with the set
     and as a whole request, each of which every sixteenth evaluation is asked once more."""
     EACH = 16
 
@@ -304,13 +304,13 @@ class Saved:
         self.requests += 1
         self.bytes += n_bytes(*documents)
 
-    def compare(self, contacts, client, lagged, question):
+    def compare(self, contacts, client, lagged, query):
         """Asks both ways in turn, so that neither is always the one that finds warm caches."""
         self.evaluations += 1
         if self.evaluations % self.EACH != 1:
             return
-        whole = {**lagged, **question, "hessian": {**question["hessian"], "pattern": True}}
-        ways = [lambda: contacts.evaluate(**question), lambda: client.evaluate(whole)]
+        whole = {**lagged, **query, "hessian": {**query["hessian"], "pattern": True}}
+        ways = [lambda: contacts.evaluate(**query), lambda: client.evaluate(whole)]
         took, answers = [0.0, 0.0], [None, None]
         for i in (0, 1) if len(self.pairs) % 2 else (1, 0):
             begin = time.perf_counter()
@@ -318,7 +318,7 @@ class Saved:
             took[i] = time.perf_counter() - begin
         if not np.array_equal(*(answer["hessian"]["data"] for answer in answers)):
             raise RuntimeError("the collision set and the whole request lead to different answers")
-        sizes = [n_bytes(question, answers[0]), n_bytes(whole, answers[1])]
+        sizes = [n_bytes(query, answers[0]), n_bytes(whole, answers[1])]
         self.pairs.append((sizes[0], took[0], sizes[1], took[1]))
 
 
@@ -388,15 +388,15 @@ class Friction:
             self.last = x.copy(), answer
         return self.last[1]
 
-    def ask(self, x, **question):
-        question["velocities"] = x - self.start
+    def ask(self, x, **query):
+        query["velocities"] = x - self.start
         begin = time.perf_counter()
-        answer = self.contacts.evaluate(**question)
+        answer = self.contacts.evaluate(**query)
         self.seconds += time.perf_counter() - begin
         self.evaluations += 1
-        self.saved.add(question, answer)
-        if "hessian" in question:
-            self.saved.compare(self.contacts, self.client, self.lagged, question)
+        self.saved.add(query, answer)
+        if "hessian" in query:
+            self.saved.compare(self.contacts, self.client, self.lagged, query)
         return answer
 
     def along(self, x, p, steps):

@@ -30,7 +30,7 @@ struct place {
 	socklen_t bytes;
 };
 
-struct question {
+struct query {
 	const struct srv_options *options;
 	FILE *err;
 	const char *path;
@@ -43,13 +43,13 @@ struct question {
 	size_t n;
 };
 
-static bool fail(const struct question *q, const char *what, const char *why)
+static bool fail(const struct query *q, const char *what, const char *why)
 {
 	fprintf(q->err, "frictiond: not healthy: %s%s%s\n", what, *why ? ": " : "", why);
 	return false;
 }
 
-static bool fail_there(const struct question *q, const char *what, const char *why)
+static bool fail_there(const struct query *q, const char *what, const char *why)
 {
 	char text[128 + NAME_BYTES];
 	snprintf(text, sizeof text, "%s %s", q->name, what);
@@ -94,7 +94,7 @@ static void start_clock(const struct srv_options *options)
 
 /* ---- addresses ---- */
 
-static void add_v4(struct question *q, struct in_addr address)
+static void add_v4(struct query *q, struct in_addr address)
 {
 	struct place *place = &q->places[q->n_places++];
 	*place = (struct place){.bytes = sizeof place->address.v4};
@@ -105,7 +105,7 @@ static void add_v4(struct question *q, struct in_addr address)
 }
 
 /* On a machine whose loopback lacks IPv6, a server on :: can be reached by IPv4 only. */
-static void add_v6(struct question *q, const struct sockaddr_in6 *address)
+static void add_v6(struct query *q, const struct sockaddr_in6 *address)
 {
 	const bool any = IN6_IS_ADDR_UNSPECIFIED(&address->sin6_addr);
 	const struct in_addr any_v4 = {htonl(INADDR_ANY)};
@@ -117,7 +117,7 @@ static void add_v6(struct question *q, const struct sockaddr_in6 *address)
 	}
 }
 
-static void add(struct question *q, const struct sockaddr *address)
+static void add(struct query *q, const struct sockaddr *address)
 {
 	const struct sockaddr_in6 *v6 = (const void *)address;
 	struct in_addr v4;
@@ -137,14 +137,14 @@ static bool is_unix(const struct place *place)
 }
 
 /* A running server always has this socket open, even if it has no port. */
-static bool add_unix(struct question *q)
+static bool add_unix(struct query *q)
 {
 	struct place *place = &q->places[q->n_places++];
 	place->bytes = sizeof place->address.path;
 	return srv_unix_address(q->options->unix_path, &place->address.path);
 }
 
-static bool find_places(struct question *q)
+static bool find_places(struct query *q)
 {
 	const struct srv_options *o = q->options;
 	struct addrinfo *found;
@@ -163,7 +163,7 @@ static bool find_places(struct question *q)
 	return q->n_places > 0 || fail(q, o->host, "it has no IP address");
 }
 
-static void set_name(struct question *q, const struct place *place)
+static void set_name(struct query *q, const struct place *place)
 {
 	char text[INET6_ADDRSTRLEN] = "";
 	if (is_unix(place)) {
@@ -193,7 +193,7 @@ static bool bind_there(int fd, const struct place *place)
 	return bind(fd, &from.address.any, from.bytes) == 0;
 }
 
-static bool connect_to(struct question *q, const struct place *place)
+static bool connect_to(struct query *q, const struct place *place)
 {
 	set_name(q, place);
 	q->fd = socket(place->address.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -207,7 +207,7 @@ static bool connect_to(struct question *q, const struct place *place)
 	return false;
 }
 
-static bool connect_somewhere(struct question *q)
+static bool connect_somewhere(struct query *q)
 {
 	for (int i = 0; i < q->n_places; i++)
 		if (connect_to(q, &q->places[i]))
@@ -215,7 +215,7 @@ static bool connect_somewhere(struct question *q)
 	return fail_there(q, "cannot be reached", strerror(errno));
 }
 
-static bool greet(struct question *q)
+static bool greet(struct query *q)
 {
 	int code;
 	if (!q->options->gate.tls_cert || q->options->unix_path)
@@ -230,28 +230,28 @@ static bool greet(struct question *q)
 
 /* ---- request and response ---- */
 
-static ssize_t put(const struct question *q, const char *bytes, size_t n)
+static ssize_t put(const struct query *q, const char *bytes, size_t n)
 {
 	return q->tls.session ? gnutls_record_send(q->tls.session, bytes, n) : send(q->fd, bytes, n, MSG_NOSIGNAL);
 }
 
-static ssize_t get(const struct question *q, char *bytes, size_t n)
+static ssize_t get(const struct query *q, char *bytes, size_t n)
 {
 	return q->tls.session ? gnutls_record_recv(q->tls.session, bytes, n) : recv(q->fd, bytes, n, 0);
 }
 
-static bool is_passing(const struct question *q, ssize_t code)
+static bool is_passing(const struct query *q, ssize_t code)
 {
 	return q->tls.session ? !gnutls_error_is_fatal((int)code) : errno == EINTR;
 }
 
-static const char *reason(const struct question *q, ssize_t code)
+static const char *reason(const struct query *q, ssize_t code)
 {
 	return q->tls.session ? gnutls_strerror((int)code) : strerror(errno);
 }
 
 /* Servers that check Host always accept localhost. */
-static bool ask(const struct question *q)
+static bool ask(const struct query *q)
 {
 	char text[256], port[32] = "";
 	if (!q->options->unix_path)
@@ -267,7 +267,7 @@ static bool ask(const struct question *q)
 	return sent == n || fail_there(q, "does not accept the request", sent < 0 ? reason(q, sent) : "it is full");
 }
 
-static bool hear(struct question *q)
+static bool hear(struct query *q)
 {
 	ssize_t n = 1;
 	while (n > 0 && q->n < HEAD_BYTES && !strstr(q->head, "\r\n\r\n")) {
@@ -296,7 +296,7 @@ int srv_health_status(const char *text, size_t n)
 	return n >= sizeof pattern && (text[sizeof pattern - 1] == ' ' || text[sizeof pattern - 1] == '\r') ? status : 0;
 }
 
-static bool judge(const struct question *q, FILE *out)
+static bool judge(const struct query *q, FILE *out)
 {
 	char found[64 + NAME_BYTES];
 	const int status = srv_health_status(q->head, q->n);
@@ -315,7 +315,7 @@ static bool judge(const struct question *q, FILE *out)
 	return true;
 }
 
-static void leave(struct question *q)
+static void leave(struct query *q)
 {
 	srv_tls_client_close(&q->tls);
 	if (q->fd >= 0)
@@ -324,7 +324,7 @@ static void leave(struct question *q)
 
 int srv_health(const struct srv_options *options, FILE *out, FILE *err)
 {
-	struct question q = {.options = options, .err = err, .path = options->ready ? "/readyz" : "/healthz", .fd = -1};
+	struct query q = {.options = options, .err = err, .path = options->ready ? "/readyz" : "/healthz", .fd = -1};
 	start_clock(options);
 	const bool ok = find_places(&q) && connect_somewhere(&q) && greet(&q) && ask(&q) && hear(&q) && judge(&q, out);
 	leave(&q);

@@ -16,7 +16,7 @@ bool srv_make_answer(struct srv_exchange *exchange)
 	srv_drop_answer(exchange);
 	exchange->response = malloc(sizeof *exchange->response);
 	if (!exchange->response)
-		srv_exchange_move(exchange, SRV_MUTE);
+		srv_exchange_move(exchange, SRV_ABORTED);
 	return exchange->response;
 }
 
@@ -111,7 +111,7 @@ void srv_exchange_said(struct srv_exchange *exchange, bool whole)
 {
 	if (whole)
 		note(exchange, exchange->response);
-	srv_exchange_move(exchange, whole ? SRV_SAID : SRV_MUTE);
+	srv_exchange_move(exchange, whole ? SRV_SENT : SRV_ABORTED);
 }
 
 bool srv_exchange_was_answered(struct srv_exchange *exchange, int status)

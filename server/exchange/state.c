@@ -7,15 +7,15 @@ static const struct {
 	const char *name;
 	unsigned next;
 } states[SRV_N_STATES] = {
-	[SRV_OPENED] = {"opened", TO(RECEIVING) | TO(DECIDED) | TO(MUTE) | TO(OVER)},
-	[SRV_RECEIVING] = {"receiving", TO(DECIDED) | TO(QUEUED) | TO(COMPUTING) | TO(MUTE) | TO(OVER)},
-	[SRV_DECIDED] = {"decided", TO(DECIDED) | TO(ANSWERING) | TO(SAID) | TO(MUTE) | TO(OVER)},
-	[SRV_QUEUED] = {"queued", TO(COMPUTING) | TO(READY) | TO(MUTE)},
-	[SRV_COMPUTING] = {"computing", TO(READY) | TO(QUEUED) | TO(DECIDED) | TO(MUTE)},
-	[SRV_READY] = {"ready", TO(ANSWERING) | TO(SAID) | TO(MUTE) | TO(OVER)},
+	[SRV_OPENED] = {"opened", TO(RECEIVING) | TO(DECIDED) | TO(ABORTED) | TO(OVER)},
+	[SRV_RECEIVING] = {"receiving", TO(DECIDED) | TO(QUEUED) | TO(COMPUTING) | TO(ABORTED) | TO(OVER)},
+	[SRV_DECIDED] = {"decided", TO(DECIDED) | TO(ANSWERING) | TO(SENT) | TO(ABORTED) | TO(OVER)},
+	[SRV_QUEUED] = {"queued", TO(COMPUTING) | TO(READY) | TO(ABORTED)},
+	[SRV_COMPUTING] = {"computing", TO(READY) | TO(QUEUED) | TO(DECIDED) | TO(ABORTED)},
+	[SRV_READY] = {"ready", TO(ANSWERING) | TO(SENT) | TO(ABORTED) | TO(OVER)},
 	[SRV_ANSWERING] = {"answering", TO(OVER)},
-	[SRV_SAID] = {"said", TO(OVER)},
-	[SRV_MUTE] = {"mute", TO(OVER)},
+	[SRV_SENT] = {"said", TO(OVER)},
+	[SRV_ABORTED] = {"mute", TO(OVER)},
 	[SRV_OVER] = {"over", 0},
 };
 

@@ -9,9 +9,9 @@
  *         ├── small ─────────> COMPUTING ──> READY ──────┤
  *         │                        ^           ^         ├── through the library ──> ANSWERING ──┐
  *         └── large ──> QUEUED ────┴─ given up ┘         │                                       ├──> OVER
- *                                                        └── past the library ─────> SAID ───────┘
+ *                                                        └── past the library ─────> SENT ───────┘
  *
- *     any of those before ANSWERING ── no response possible ──> MUTE ──> OVER
+ *     any of those before ANSWERING ── no response possible ──> ABORTED ──> OVER
  *
  * The library may end an exchange early: OVER may follow every state except QUEUED and COMPUTING, in which it may be
  * another thread's.
@@ -29,8 +29,8 @@ enum srv_state {
 	SRV_COMPUTING, /* on the connection's thread, or on the worker's with the connection suspended */
 	SRV_READY,     /* the response to the complete request exists */
 	SRV_ANSWERING, /* the library has the response */
-	SRV_SAID,      /* every byte of the response was sent past the library */
-	SRV_MUTE,      /* nothing more can be sent: out of memory, or the connection accepts no more data */
+	SRV_SENT,      /* every byte of the response was sent past the library */
+	SRV_ABORTED,   /* nothing more can be sent: out of memory, or the connection accepts no more data */
 	SRV_OVER,      /* recorded, and its memory freed */
 	SRV_N_STATES
 };

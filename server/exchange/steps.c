@@ -59,7 +59,7 @@ enum srv_next srv_exchange_judge(struct srv_exchange *exchange, const struct srv
 	read_head(exchange);
 	if (!refuse_fault(exchange, fault))
 		srv_judge(exchange);
-	if (exchange->state == SRV_MUTE)
+	if (exchange->state == SRV_ABORTED)
 		return SRV_BREAK;
 	if (exchange->state == SRV_OPENED)
 		srv_exchange_move(exchange, SRV_RECEIVING);
@@ -113,7 +113,7 @@ enum srv_next srv_exchange_receive(struct srv_exchange *exchange, const char *by
 		exchange->dropped += n;
 	if (late && exchange->state == SRV_RECEIVING)
 		srv_exchange_reject_late(exchange);
-	if (exchange->state == SRV_MUTE)
+	if (exchange->state == SRV_ABORTED)
 		return SRV_BREAK;
 	return late || exchange->dropped > DRAIN_BYTES ? SRV_SAY : SRV_READ;
 }
@@ -128,7 +128,7 @@ enum srv_next srv_exchange_finish(struct srv_exchange *exchange, const struct sr
 		srv_body_free(&exchange->body, exchange->server->admission);
 	if (exchange->state == SRV_RECEIVING && !srv_compute(exchange))
 		return SRV_WAIT;
-	return exchange->state == SRV_MUTE ? SRV_BREAK : SRV_ANSWER;
+	return exchange->state == SRV_ABORTED ? SRV_BREAK : SRV_ANSWER;
 }
 
 enum srv_next srv_exchange_time_out(struct srv_exchange *exchange)
@@ -145,7 +145,7 @@ enum srv_next srv_exchange_time_out(struct srv_exchange *exchange)
 void srv_exchange_end(struct srv_exchange *exchange, const char *aborted)
 {
 	struct srv_server *server = exchange->server;
-	srv_record(exchange, exchange->state == SRV_SAID ? NULL : aborted);
+	srv_record(exchange, exchange->state == SRV_SENT ? NULL : aborted);
 	srv_drop_answer(exchange);
 	srv_body_free(&exchange->body, server->admission);
 	srv_exchange_move(exchange, SRV_OVER);

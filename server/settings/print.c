@@ -96,7 +96,7 @@ static void print_markdown(FILE *out)
 	}
 }
 
-bool srv_answer_question(const char *argument, enum srv_command command, FILE *out)
+bool srv_answer_query(const char *argument, enum srv_command command, FILE *out)
 {
 	static void (*const helps[])(FILE *) = {
 		[SRV_SERVE] = print_help, [SRV_CHECK] = print_check_help, [SRV_HEALTH] = print_health_help};

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 /* Handles --help, --version and the like. @return false if the argument is none of these */
-bool srv_answer_question(const char *argument, enum srv_command command, FILE *out);
+bool srv_answer_query(const char *argument, enum srv_command command, FILE *out);
 
 /* Prints the options in effect as a file for --config. */
 void srv_print_config(const struct srv_options *options, const struct srv_sources *sources, FILE *out);

@@ -99,7 +99,7 @@ static enum srv_start read_flags(int argc, char *const *argv, struct srv_options
                                  FILE *out, FILE *err)
 {
 	for (int i = options->command == SRV_SERVE ? 1 : 2; i < argc; i++) {
-		if (srv_answer_question(argv[i], options->command, out))
+		if (srv_answer_query(argv[i], options->command, out))
 			return SRV_EXIT_OK;
 		if (ask_to_print(argv[i], sources) || read_operand(argv[i], options))
 			continue;

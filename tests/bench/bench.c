@@ -60,7 +60,7 @@ struct setup {
 	struct fric_batch with_barrier;
 	struct fric_context context;
 	struct fric_contacts *contacts;
-	struct fric_question question;
+	struct fric_query query;
 	struct fric_pattern *pattern;
 	struct fric_schedule *schedule;
 	struct yard_contact *yard;
@@ -111,22 +111,22 @@ static void prepare_barrier(struct setup *s)
 
 static void potential(struct setup *s)
 {
-	must(fric_evaluate(&s->context, s->contacts, &s->question, &s->potential, NULL, &error));
+	must(fric_evaluate(&s->context, s->contacts, &s->query, &s->potential, NULL, &error));
 }
 
 static void gradient(struct setup *s)
 {
-	must(fric_evaluate(&s->context, s->contacts, &s->question, &s->potential, s->gradient, &error));
+	must(fric_evaluate(&s->context, s->contacts, &s->query, &s->potential, s->gradient, &error));
 }
 
 static void gradient_alone(struct setup *s)
 {
-	must(fric_evaluate(&s->context, s->contacts, &s->question, NULL, s->gradient, &error));
+	must(fric_evaluate(&s->context, s->contacts, &s->query, NULL, s->gradient, &error));
 }
 
 static void inner(struct setup *s, enum fric_projection projection)
 {
-	must(fric_hessian_inner(&s->context, s->contacts, &s->question, projection, s->inner, &error));
+	must(fric_hessian_inner(&s->context, s->contacts, &s->query, projection, s->inner, &error));
 }
 
 static struct fric_factors factors_in(struct setup *s)
@@ -149,7 +149,7 @@ static struct fric_factors factors_in(struct setup *s)
 static void factors(struct setup *s)
 {
 	const struct fric_factors rows = factors_in(s);
-	must(fric_hessian_factors(&s->context, s->contacts, &s->question, FRIC_PROJECT_CLAMP, &rows, &error));
+	must(fric_hessian_factors(&s->context, s->contacts, &s->query, FRIC_PROJECT_CLAMP, &rows, &error));
 }
 
 static void triplets(struct setup *s)
@@ -175,7 +175,7 @@ static void csr_values(struct setup *s)
 
 static void products(struct setup *s)
 {
-	must(fric_hessian_products(&s->context, s->contacts, &s->question, FRIC_PROJECT_NONE, N_VECTORS, s->vectors,
+	must(fric_hessian_products(&s->context, s->contacts, &s->query, FRIC_PROJECT_NONE, N_VECTORS, s->vectors,
 	                           s->products, &error));
 }
 
@@ -324,7 +324,7 @@ static void fill_yard(struct setup *s)
 		const size_t n = fric_group_size(s->contacts, type), k = (size_t)fric_stencil_size(type);
 		double *weights = warm_array(n * k, sizeof(double)), *bases = warm_array(6 * n, sizeof(double));
 		must(fric_stencil_weights(&s->context, s->contacts, type, weights, &error));
-		must(fric_contact_output(&s->context, s->contacts, &s->question, type, FRIC_OUT_TANGENT_BASIS, bases, &error));
+		must(fric_contact_output(&s->context, s->contacts, &s->query, type, FRIC_OUT_TANGENT_BASIS, bases, &error));
 		for (size_t i = 0; i < n; i++, at++) {
 			struct yard_contact *c = &s->yard[at];
 			c->n_vertices = (int32_t)k;
@@ -389,8 +389,8 @@ static void give_differentials(struct setup *s)
 	s->gradient_tangent = warm_array(n_dofs, sizeof(double));
 	for (size_t i = 0; i < n_dofs; i++)
 		s->tangents[i] = s->mix.velocities[n_dofs - 1 - i];
-	s->by_velocities.fields[FRIC_BY_VELOCITIES] = s->by_positions.fields[FRIC_BY_POSITIONS] = s->tangents;
-	s->by_all.fields[FRIC_BY_POSITIONS] = s->cotangents;
+	s->by_velocities.fields[FRIC_WRT_VELOCITIES] = s->by_positions.fields[FRIC_WRT_POSITIONS] = s->tangents;
+	s->by_all.fields[FRIC_WRT_POSITIONS] = s->cotangents;
 	double *rest = s->cotangents + n_dofs, *rows = rest + 8;
 	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++) {
 		const size_t n = s->mix.batch.groups[type].n;
@@ -403,14 +403,14 @@ static void give_differentials(struct setup *s)
 		at += n;
 	}
 	if (!s->options.own_mu) {
-		s->by_all.fields[FRIC_BY_MU_S] = rest;
-		s->by_all.fields[FRIC_BY_MU_K] = rest + 1;
+		s->by_all.fields[FRIC_WRT_MU_S] = rest;
+		s->by_all.fields[FRIC_WRT_MU_K] = rest + 1;
 	}
 	s->by_barrier = s->by_all;
 	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
 		s->by_barrier.rows[type][FRIC_ROW_NORMAL_FORCE] = NULL;
 	for (int b = 0; b < 3; b++)
-		s->by_barrier.fields[(int)FRIC_BY_DHAT + b] = rest + 2 + b;
+		s->by_barrier.fields[(int)FRIC_WRT_DHAT + b] = rest + 2 + b;
 }
 
 static void set_up(struct setup *s, struct options options, size_t n)
@@ -424,13 +424,13 @@ static void set_up(struct setup *s, struct options options, size_t n)
 	s->with_barrier = s->mix.batch;
 	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
 		s->with_barrier.groups[type].normal_force.data = NULL;
-	s->question = (struct fric_question){.velocities = s->mix.velocities};
+	s->query = (struct fric_query){.velocities = s->mix.velocities};
 	must(fric_prepare(&s->context, &s->mix.batch, &s->contacts, &error));
 	must(fric_pattern_create(&s->context, s->contacts, FRIC_FULL, &s->pattern, &error));
 	const struct fric_context two = {.n_threads = 2};
 	if (options.kept)
 		must(fric_schedule_create(&two, s->contacts, &s->schedule, &error));
-	s->question.schedule = s->schedule;
+	s->query.schedule = s->schedule;
 	s->n_triplets = fric_n_triplets(s->contacts, FRIC_FULL);
 	s->yard = warm_array(n, sizeof(*s->yard));
 	s->gradient = warm_array(3 * s->mix.n_vertices, sizeof(double));
@@ -442,9 +442,9 @@ static void set_up(struct setup *s, struct options options, size_t n)
 	s->data = warm_array(fric_pattern_n_entries(s->pattern), sizeof(double));
 	fill_yard(s);
 	must(fric_prepare(&s->context, &s->with_barrier, &s->barrier_contacts, &error));
-	s->derivation = (struct fric_derivation){.batch = &s->mix.batch, .contacts = s->contacts, .question = &s->question};
+	s->derivation = (struct fric_derivation){.batch = &s->mix.batch, .contacts = s->contacts, .query = &s->query};
 	s->barrier_derivation =
-		(struct fric_derivation){.batch = &s->with_barrier, .contacts = s->barrier_contacts, .question = &s->question};
+		(struct fric_derivation){.batch = &s->with_barrier, .contacts = s->barrier_contacts, .query = &s->query};
 	give_differentials(s);
 }
 

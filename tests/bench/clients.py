@@ -92,16 +92,16 @@ def by_set(client):
     for n in (n for n in (100, 100000) if n <= LARGEST):
         whole = batch(n)
         lagged = {name: whole[name] for name in ("dim", "positions", "friction", "collisions")}
-        question = {"velocities": whole["velocities"], "outputs": ["potential", "gradient"]}
+        query = {"velocities": whole["velocities"], "outputs": ["potential", "gradient"]}
         with client.set(lagged) as contacts:
-            bare, body = frictiond.Client(URL)._connection(), frictiond.encode_frame(question)
+            bare, body = frictiond.Client(URL)._connection(), frictiond.encode_frame(query)
             headers = {"Accept": frictiond.FRAME, "Content-Type": frictiond.FRAME}
 
             def alone():
                 bare.request("POST", f"/v1/sets/{contacts.name}/evaluate", body, headers)
                 assert len(bare.getresponse().read()) > 8 * n
 
-            one, floor = in_turn([lambda: contacts.evaluate(**question), alone], n)
+            one, floor = in_turn([lambda: contacts.evaluate(**query), alone], n)
             bare.close()
         print(f"| {n} | {one:.3f} | {floor:.3f} | {one - floor:.3f} |", flush=True)
 

@@ -11,7 +11,7 @@
 #include "api/codec/document.h"
 #include "api/codec/document_write.h"
 #include "api/codec/frame.h"
-#include "api/base/trees.h"
+#include "api/base/json_memory.h"
 #include "tests/bench/warm.h"
 
 enum { REPEATS = 5, JANSSON_FLAGS = JSON_DECODE_INT_AS_REAL | JSON_REJECT_DUPLICATES };
@@ -64,7 +64,7 @@ static void jansson_encode(struct setup *s)
 	char *text = json_dumps(s->tree, JSON_COMPACT);
 	must(text, "jansson does not write");
 	s->bytes = strlen(text);
-	api_trees_give(text);
+	api_json_memory_give(text);
 }
 
 static void json_decode(struct setup *s)
@@ -155,7 +155,7 @@ static void tear_down(struct setup *s)
 	api_buffer_free(&s->frame);
 	api_pool_free(s->pool);
 	json_decref(s->tree);
-	api_trees_give(s->text);
+	api_json_memory_give(s->text);
 	free(s->numbers);
 }
 

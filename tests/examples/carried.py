@@ -34,16 +34,16 @@ def pointers(group, names):
 SCRIPTS = {
     "no bodies": {
         "set": {"dim": 3, "friction": LAW, "n_vertices": N, "collisions": {"plane_vertex": FLOOR}},
-        "question": {"velocities": VELOCITIES, **asked()},
+        "query": {"velocities": VELOCITIES, **asked()},
         "read": ["/gradient", *pointers("plane_vertex", ["anchor", "friction_force"])]},
     "bodies alone": {
         "set": {"dim": 3, "friction": CURVE, **BODIES, "collisions": {"body_body": PAIRS, "body_world": WORLD}},
-        "question": {"body_velocities": TWISTS, **asked("spin", "rolling")},
+        "query": {"body_velocities": TWISTS, **asked("spin", "rolling")},
         "read": ["/body_gradient", *pointers("body_body", OF_BODIES), *pointers("body_world", OF_BODIES)]},
     "both": {
         "set": {"dim": 3, "friction": LAW, **BODIES, "n_vertices": N,
                 "collisions": {"plane_vertex": FLOOR, "body_world": WORLD}},
-        "question": {"velocities": VELOCITIES, "body_velocities": TWISTS, **asked("spin", "rolling")},
+        "query": {"velocities": VELOCITIES, "body_velocities": TWISTS, **asked("spin", "rolling")},
         "read": ["/gradient", "/body_gradient", *pointers("plane_vertex", ["anchor", "friction_force"]),
                  *pointers("body_world", OF_BODIES)]},
 }
@@ -66,7 +66,7 @@ def at(document, pointer):
 
 def steps(script, ratio):
     """The whole requests of both steps, made with answers of their own: a generator that takes answers."""
-    batch = {**copy.deepcopy(script["set"]), **script["question"]}
+    batch = {**copy.deepcopy(script["set"]), **script["query"]}
     if batch.get("velocities"):
         batch.pop("n_vertices", None)
     answer = yield batch

@@ -13,22 +13,22 @@ TILE = {
         "face_vertex": {"vertices": [[3, 0, 1, 2]], "normal_force": 2.0},
         "plane_vertex": {"vertices": [0, 1, 2], "plane_normal": [0, 0, 1], "normal_force": [3.0, 2.5, 4.0]}},
 }
-QUESTION = {"velocities": [[0.002, 0, 0], [0.002, 0, 0], [0.002, 0.0004, 0], [0.01, 0, 0]], "outputs": ["gradient"]}
+QUERY = {"velocities": [[0.002, 0, 0], [0.002, 0, 0], [0.002, 0.0004, 0], [0.01, 0, 0]], "outputs": ["gradient"]}
 PATCH = {"positions": (np.array(TILE["positions"]) * [1.5, 1, 1]).tolist(),
          "friction": {"mu_s": None, "mu_k": None, "mu": 0.7},
          "collisions": {"plane_vertex": {"normal_force": [1.0, 2.0, 3.0]}}}
 PATCHED = {**TILE, "positions": PATCH["positions"], "friction": {"eps_v": 1e-3, "mu": 0.7},
            "collisions": {**TILE["collisions"], "plane_vertex": {**TILE["collisions"]["plane_vertex"],
                                                                  "normal_force": [1.0, 2.0, 3.0]}}}
-OF_QUESTIONS = ("velocities", "outputs", "hessian", "collision_outputs")
-BATCH = {**TILE, **QUESTION, "outputs": ["potential", "gradient", "hessian"], "hessian": {"format": "csr"}}
+OF_QUERIES = ("velocities", "outputs", "hessian", "collision_outputs")
+BATCH = {**TILE, **QUERY, "outputs": ["potential", "gradient", "hessian"], "hessian": {"format": "csr"}}
 MOVED = {"positions": [[x + 0.01 * x * x for x in row] for row in TILE["positions"]]}
 
 
 def parts(batch):
-    """(what a set holds, the question)"""
-    return ({key: value for key, value in batch.items() if key not in OF_QUESTIONS},
-            {key: value for key, value in batch.items() if key in OF_QUESTIONS})
+    """(what a set holds, the query)"""
+    return ({key: value for key, value in batch.items() if key not in OF_QUERIES},
+            {key: value for key, value in batch.items() if key in OF_QUERIES})
 
 
 class RestartedService(FakeService):

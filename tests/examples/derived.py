@@ -14,7 +14,7 @@ BODIES = {**CARRIED["both"]["set"], "positions": [[k / 8, 0, 0] for k in range(C
 del BODIES["n_vertices"]  # which a whole request does not have
 SCRIPTS = {
     "vertices": {
-        "set": TILE, "question": {"velocities": VELOCITIES},
+        "set": TILE, "query": {"velocities": VELOCITIES},
         "along": ["/positions", "/friction/stribeck_speed", "/velocities", "/collisions/plane_vertex/normal_force"],
         "values": {"v0": [[k / 8, 0.25, -k / 16] for k in range(N)], "v1": 0.5,
                    "v2": [[k * SMALL, 0.5, 0] for k in range(N)], "v3": [1, 0, -2]},
@@ -23,7 +23,7 @@ SCRIPTS = {
                 "/collisions/plane_vertex/normal_force"]},
     "bodies": {
         "set": BODIES,
-        "question": {name: CARRIED["both"]["question"][name] for name in ("velocities", "body_velocities")},
+        "query": {name: CARRIED["both"]["query"][name] for name in ("velocities", "body_velocities")},
         "along": ["/body_velocities", "/friction/mu_k"],
         "values": {"v0": [[k * SMALL, 0, SMALL, 0, -SMALL, b * SMALL] for b, k in enumerate((3, 2, 1))], "v1": 0.25},
         "cotangents": {"potential": 1, "gradient": [k / 16 for k in range(18)],
@@ -35,6 +35,6 @@ SCRIPTS = {
 
 def requests(script):
     """The documents of a jvp and of a vjp."""
-    whole = {**script["set"], **script["question"]}
+    whole = {**script["set"], **script["query"]}
     tangents = {field: script["values"][f"v{k}"] for k, field in enumerate(script["along"])}
     return {**whole, "tangents": tangents}, {**whole, "cotangents": script["cotangents"], "wrt": script["wrt"]}

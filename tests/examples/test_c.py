@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from asking import ask, evaluate, is_gone, numbers
 from carried import LAWS, SCRIPTS, at, both_steps, flat
-from collision_sets import PATCH, PATCHED, QUESTION, TILE
+from collision_sets import PATCH, PATCHED, QUERY, TILE
 from conftest import command_of, integration
 from derived import SCRIPTS as DERIVED
 from derived import requests
@@ -108,15 +108,15 @@ def test_the_scalar_functions_are_listed(probe, run, server):
 @pytest.fixture(scope="module")
 def expected(server):
     pattern = {"outputs": ["hessian"], "hessian": {"format": "csr", "triangle": "upper"}}
-    return [*evaluate(server, {**TILE, **QUESTION})["gradient"], *evaluate(server, {**PATCHED, **QUESTION})["gradient"],
-            *evaluate(server, {**TILE, **QUESTION, **pattern})["hessian"]["indices"], 1]
+    return [*evaluate(server, {**TILE, **QUERY})["gradient"], *evaluate(server, {**PATCHED, **QUERY})["gradient"],
+            *evaluate(server, {**TILE, **QUERY, **pattern})["hessian"]["indices"], 1]
 
 
 @pytest.fixture
 def file(tmp_path):
     def write(**changes):
         path = tmp_path / "set.json"
-        path.write_text(json.dumps({"lagged": TILE, "question": QUESTION, "patch": PATCH, **changes}))
+        path.write_text(json.dumps({"lagged": TILE, "query": QUERY, "patch": PATCH, **changes}))
         return path
     return write
 
@@ -147,8 +147,8 @@ def test_a_set_has_the_name_that_is_given(probe, run, server, file, expected):
 
 @pytest.mark.parametrize("changes, pointer, last", [
     ({"lagged": {**TILE, "friction": {"eps_v": -1, "mu": 1}}}, "/friction/eps_v", "PUT"),
-    ({"question": {**QUESTION, "outputs": ["force"]}}, "/outputs/0", "DELETE"),
-    ({"patch": {**PATCH, "dim": 2}}, "/", "DELETE")], ids=["lagged", "question", "patch"])
+    ({"query": {**QUERY, "outputs": ["force"]}}, "/outputs/0", "DELETE"),
+    ({"patch": {**PATCH, "dim": 2}}, "/", "DELETE")], ids=["lagged", "query", "patch"])
 def test_what_a_set_refuses_is_named(probe, fail, server, file, changes, pointer, last):
     with FakeService(server) as fake:
         output = fail(*probe, fake.url, "set", file(**changes))
@@ -189,7 +189,7 @@ def test_anchors_are_carried(probe, run, server, tmp_path, name):
 
 def test_there_must_be_anchors(probe, fail, server, tmp_path):
     script = SCRIPTS["no bodies"]
-    without = {**script, "question": {**script["question"], "collision_outputs": ["potential"]}, "read": ["/gradient"]}
+    without = {**script, "query": {**script["query"], "collision_outputs": ["potential"]}, "read": ["/gradient"]}
     (tmp_path / "script.json").write_text(json.dumps({**without, "ratio": 1}))
     assert "no anchors" in fail(*probe, server, "carry", tmp_path / "script.json")
 

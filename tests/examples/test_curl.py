@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 from asking import ask, evaluate, is_gone
-from collision_sets import QUESTION, TILE
+from collision_sets import QUERY, TILE
 from conftest import integration
 from fake import FakeService
 
@@ -54,7 +54,7 @@ PATCHED = {**TILE, "friction": {**TILE["friction"], "mu_s": 0.4}, "collisions": 
 
 
 def lines_of_set(server):
-    asked = {**QUESTION, "outputs": ["potential", "gradient"]}
+    asked = {**QUERY, "outputs": ["potential", "gradient"]}
     answers = [evaluate(server, {**batch, **asked}) for batch in (TILE, PATCHED)]
     return "\n".join(f"4 contacts, potential {answer['potential']!r} N m/s, gradient\n"
                      + " ".join(repr(number) for number in answer["gradient"]) for answer in answers)

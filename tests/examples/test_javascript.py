@@ -123,12 +123,12 @@ def test_laws_have_their_parameters(js, server, name):
 @pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS)
 @pytest.mark.parametrize("frames", ["true", "false"])
 def test_a_set_carries_anchors(js, server, script, frames):
-    found = js(TYPED + f"""const {{set, question: {{velocities = null, ...question}}}} = typed(given[0]);
+    found = js(TYPED + f"""const {{set, query: {{velocities = null, ...query}}}} = typed(given[0]);
         return new Client(url, {{frames: {frames}}}).withSet(set, async (contacts) => {{
-            const first = await contacts.evaluate(velocities, question);
+            const first = await contacts.evaluate(velocities, query);
             await contacts.carry(first, 0.5);
-            const {{outputs, collision_outputs, ...motion}} = question;
-            return [first, await contacts.evaluate(velocities, question), await contacts.check(velocities, motion)];
+            const {{outputs, collision_outputs, ...motion}} = query;
+            return [first, await contacts.evaluate(velocities, query), await contacts.check(velocities, motion)];
         }})""", server, script)
     for answer, expected in zip(found, both_steps(server, script, 0.5)):
         assert_same(answer, expected)
@@ -139,11 +139,11 @@ def test_a_set_carries_anchors(js, server, script, frames):
 @pytest.mark.parametrize("frames", ["true", "false"])
 def test_derivatives_forward_and_backward(js, server, script, frames):
     down, up = requests(script)
-    told = js(TYPED + f"""const [{{set, question: {{velocities, ...question}}, cotangents, wrt}}, tangents] = typed(given);
-        const client = new Client(url, {{frames: {frames}}}), whole = {{...set, velocities, ...question}};
+    told = js(TYPED + f"""const [{{set, query: {{velocities, ...query}}, cotangents, wrt}}, tangents] = typed(given);
+        const client = new Client(url, {{frames: {frames}}}), whole = {{...set, velocities, ...query}};
         return client.withSet(set, async (contacts) => [
-            await client.jvp(whole, tangents), await contacts.jvp(velocities, tangents, question),
-            await client.vjp(whole, cotangents, wrt), await contacts.vjp(velocities, cotangents, wrt, question)])""",
+            await client.jvp(whole, tangents), await contacts.jvp(velocities, tangents, query),
+            await client.vjp(whole, cotangents, wrt), await contacts.vjp(velocities, cotangents, wrt, query)])""",
               server, script, down["tangents"])
     assert len(told) == 4
     for answers, path, document in ((told[:2], "/v1/jvp", down), (told[2:], "/v1/vjp", up)):
@@ -160,7 +160,7 @@ def test_fields_without_derivatives_are_named(js, server):
 
 def test_an_answer_without_anchors_carries_none(js, server):
     found = js("""return new Client(url).withSet(given[0].set, async (contacts) =>
-        caught(contacts.carry(await contacts.evaluate(given[0].question.velocities))))""", server, SCRIPTS["no bodies"])
+        caught(contacts.carry(await contacts.evaluate(given[0].query.velocities))))""", server, SCRIPTS["no bodies"])
     assert found["name"] == "TypeError" and "no anchors" in found["message"]
 
 
@@ -248,7 +248,7 @@ def test_functions_and_info(js, server):
 # Collision sets
 
 ASKED = TYPED + """
-    const [batch, question, moved] = given, {velocities, ...options} = question;
+    const [batch, query, moved] = given, {velocities, ...options} = query;
     const typedBatch = typed(batch), typedVelocities = typed(velocities);
     """
 
@@ -351,7 +351,7 @@ def test_a_service_that_goes_on_forgetting(js, server):
 
 def test_over_a_unix_socket(js, unix_server):
     found = js(ASKED + """
-        const client = new Client(url), whole = await client.evaluate({...batch, ...question});
+        const client = new Client(url), whole = await client.evaluate({...batch, ...query});
         const [error] = [await caught(client.evaluate({}))];
         return [whole, await client.withSet(typedBatch, (set) => set.evaluate(typedVelocities, options)),
                 error.status, await caught(new Hasty(url + "-nobody").info())]""", unix_server, *parts(BATCH))

@@ -143,11 +143,11 @@ def test_json_and_frames_give_what_urllib_and_json_give(server, batch, convert, 
 def test_derivatives_are_what_urllib_and_json_give(server, name, convert, frames):
     client, script, (down, up) = frictiond.Client(server, frames=frames), DERIVED[name], requests(DERIVED[name])
     tangents, cotangents = convert(down["tangents"]), convert(up["cotangents"])
-    batch = convert({**script["set"], **script["question"]})
+    batch = convert({**script["set"], **script["query"]})
     with client.set(convert(script["set"])) as contacts:
-        forward = [client.jvp(batch, tangents), contacts.jvp(tangents=tangents, **convert(script["question"]))]
+        forward = [client.jvp(batch, tangents), contacts.jvp(tangents=tangents, **convert(script["query"]))]
         backward = [client.vjp(batch, cotangents, script["wrt"]),
-                    contacts.vjp(cotangents=cotangents, wrt=tuple(script["wrt"]), **convert(script["question"]))]
+                    contacts.vjp(cotangents=cotangents, wrt=tuple(script["wrt"]), **convert(script["query"]))]
     for answer in forward:
         assert_same(answer, plainly(server, "/v1/jvp", down))
         assert isinstance(answer["tangents"]["gradient"], np.ndarray)
@@ -158,7 +158,7 @@ def test_derivatives_are_what_urllib_and_json_give(server, name, convert, frames
 def test_both_products_of_a_jacobian_agree(server):
     script, client = DERIVED["vertices"], frictiond.Client(server)
     down, up = requests(script)
-    batch = with_arrays({**script["set"], **script["question"]})
+    batch = with_arrays({**script["set"], **script["query"]})
     back = client.vjp(batch, up["cotangents"], list(down["tangents"]))["cotangents"]
     forward = client.jvp(batch, down["tangents"])["tangents"]
     there = sum(np.sum(np.multiply(forward[name], values)) for name, values in up["cotangents"].items())
@@ -214,7 +214,7 @@ def test_one_batch_serves_set_and_evaluate(server, batch, frames):
         assert "gradient" not in contacts.evaluate(outputs=["potential"])
 
 
-def test_the_question_is_what_the_contract_calls_one(server):
+def test_the_query_is_what_the_contract_calls_one(server):
     schema = frictiond.Client(server)._ask("GET", "/openapi.json")["components"]["schemas"]
     asked = set(schema["CollisionSetQuestion"]["properties"]) - set(schema["CollisionSet"]["properties"])
     assert asked == set(frictiond.PLACE + frictiond.WANTED)
@@ -441,20 +441,20 @@ def test_a_set_carries_anchors(server, name, frames, trouble):
     script = SCRIPTS[name]
     with FakeService(server, *trouble) as fake:
         with frictiond.Client(fake.url, frames=frames).set(with_arrays(script["set"])) as contacts:
-            question = with_arrays(script["question"])
-            first = contacts.evaluate(**question)
+            query = with_arrays(script["query"])
+            first = contacts.evaluate(**query)
             assert contacts.carry(first, ratio=0.5)["version"] == contacts.info["version"]
-            second = contacts.evaluate(**question)
-            assert contacts.check(**{key: value for key, value in question.items() if "outputs" not in key})["agrees"]
+            second = contacts.evaluate(**query)
+            assert contacts.check(**{key: value for key, value in query.items() if "outputs" not in key})["agrees"]
     for answer, expected in zip((first, second), both_steps(server, script, 0.5)):
         assert_same(answer, expected)
 
 
 def test_an_answer_without_anchors_carries_none(server):
     with frictiond.Client(server).set(parts(TILE)[0]) as contacts:
-        for question in ({}, {"outputs": ["collisions"]}):
+        for query in ({}, {"outputs": ["collisions"]}):
             with pytest.raises(ValueError, match="no anchors"):
-                contacts.carry(contacts.evaluate(TILE["velocities"], **question))
+                contacts.carry(contacts.evaluate(TILE["velocities"], **query))
 
 
 def test_a_line_with_bodies(server):
@@ -557,8 +557,8 @@ def test_values_of_a_pattern_are_the_same_matrix(server, form, triangle):
 
 def parts(batch):
     """The set's document and the velocities."""
-    question = ("velocities", "outputs", "hessian", "collision_outputs")
-    return {name: value for name, value in batch.items() if name not in question}, batch["velocities"]
+    query = ("velocities", "outputs", "hessian", "collision_outputs")
+    return {name: value for name, value in batch.items() if name not in query}, batch["velocities"]
 
 
 def names_of_sets(server):

@@ -76,11 +76,11 @@ def test_gradcheck_of_potential_and_gradients(client, name):
 
 @pytest.mark.parametrize("name", BATCHES)
 def test_gradcheck_of_a_set(client, name):
-    """The question's fields, the set's being constants."""
+    """The query's fields, the set's being constants."""
     batch, pointers = BATCHES[name]
-    question = {key: batch[key] for key in ("velocities", "body_velocities") if key in batch}
-    with client.set({key: value for key, value in batch.items() if key not in question}) as contacts:
-        answers = function(contacts, question, pointers[:1])
+    query = {key: batch[key] for key in ("velocities", "body_velocities") if key in batch}
+    with client.set({key: value for key, value in batch.items() if key not in query}) as contacts:
+        answers = function(contacts, query, pointers[:1])
         assert torch.autograd.gradcheck(answers, [tensor(field(batch, pointers[0]))])
 
 
@@ -190,7 +190,7 @@ def test_bodies_alone(client, name):
     """Answers that a batch has none of are None."""
     script = SCRIPTS[name]
     with client.set(script["set"]) as contacts:
-        question = {key: value for key, value in script["question"].items() if key.endswith("velocities")}
-        answer = frictiond.torch.evaluate(contacts, question)
-    expected = "body_velocities" in question
+        query = {key: value for key, value in script["query"].items() if key.endswith("velocities")}
+        answer = frictiond.torch.evaluate(contacts, query)
+    expected = "body_velocities" in query
     assert (answer.body_gradient is not None) == expected

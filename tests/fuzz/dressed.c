@@ -9,20 +9,20 @@ static void append(struct api_buffer *buffer, const char *text)
 	FUZZ_CHECK(api_buffer_append(buffer, text, strlen(text)), "out of memory");
 }
 
-static void append_both(struct fuzz_dressed *d, const char *text)
+static void append_both(struct fuzz_json_frame *d, const char *text)
 {
 	append(&d->json, text);
 	append(&d->head, text);
 }
 
-void fuzz_dressed_start(struct fuzz_dressed *d)
+void fuzz_json_frame_start(struct fuzz_json_frame *d)
 {
-	*d = (struct fuzz_dressed){0};
+	*d = (struct fuzz_json_frame){0};
 	d->json.limit = d->head.limit = d->tail.limit = SIZE_MAX / 4;
 	append_both(d, "{");
 }
 
-static void put_key(struct fuzz_dressed *d, const char *key)
+static void put_key(struct fuzz_json_frame *d, const char *key)
 {
 	append_both(d, d->comma ? ",\"" : "\"");
 	append_both(d, key);
@@ -30,20 +30,20 @@ static void put_key(struct fuzz_dressed *d, const char *key)
 	d->comma = true;
 }
 
-void fuzz_open(struct fuzz_dressed *d, const char *key)
+void fuzz_open(struct fuzz_json_frame *d, const char *key)
 {
 	put_key(d, key);
 	append_both(d, "{");
 	d->comma = false;
 }
 
-void fuzz_close(struct fuzz_dressed *d)
+void fuzz_close(struct fuzz_json_frame *d)
 {
 	append_both(d, "}");
 	d->comma = true;
 }
 
-void fuzz_put(struct fuzz_dressed *d, const char *key, const char *text)
+void fuzz_put(struct fuzz_json_frame *d, const char *key, const char *text)
 {
 	put_key(d, key);
 	append_both(d, text);
@@ -81,7 +81,7 @@ static void put_bytes(struct api_buffer *out, enum api_dtype dtype, double value
 	FUZZ_CHECK(api_buffer_append(out, bytes[dtype], api_dtype_bytes(dtype)), "out of memory");
 }
 
-static void put_reference(struct fuzz_dressed *d, enum api_dtype dtype, int rank, const size_t *shape,
+static void put_reference(struct fuzz_json_frame *d, enum api_dtype dtype, int rank, const size_t *shape,
                           const double *values)
 {
 	static const char zeros[ALIGNMENT];
@@ -100,8 +100,8 @@ static void put_reference(struct fuzz_dressed *d, enum api_dtype dtype, int rank
 		put_bytes(&d->tail, dtype, values[i]);
 }
 
-void fuzz_put_array(struct fuzz_dressed *d, const char *key, bool binary, enum api_dtype dtype, bool integral, int rank,
-                    const size_t *shape, const double *values)
+void fuzz_put_array(struct fuzz_json_frame *d, const char *key, bool binary, enum api_dtype dtype, bool integral,
+                    int rank, const size_t *shape, const double *values)
 {
 	put_key(d, key);
 	put_text(&d->json, integral, rank, shape, values);
@@ -111,7 +111,7 @@ void fuzz_put_array(struct fuzz_dressed *d, const char *key, bool binary, enum a
 		put_text(&d->head, integral, rank, shape, values);
 }
 
-char *fuzz_frame(const struct fuzz_dressed *d, size_t *bytes)
+char *fuzz_frame(const struct fuzz_json_frame *d, size_t *bytes)
 {
 	const size_t head = (8 + d->head.bytes + STEP - 1) / STEP * STEP;
 	const uint64_t length = head - 8;
@@ -126,7 +126,7 @@ char *fuzz_frame(const struct fuzz_dressed *d, size_t *bytes)
 	return frame;
 }
 
-void fuzz_dressed_free(struct fuzz_dressed *d)
+void fuzz_json_frame_free(struct fuzz_json_frame *d)
 {
 	api_buffer_free(&d->json);
 	api_buffer_free(&d->head);

@@ -121,8 +121,8 @@ static const struct api_operation *reads_body(const struct api_request *request)
 	struct api_match match;
 	api_match(request->target, &match);
 	const struct api_operation *operation = match.route ? api_operation_of(match.route, request->method) : NULL;
-	return operation && operation->requests && strcmp(request->method, "PATCH") != 0 && !*match.query ? operation
-	                                                                                                  : NULL;
+	return operation && operation->requests && strcmp(request->method, "PATCH") != 0 && !*match.url_query ? operation
+	                                                                                                      : NULL;
 }
 
 /* The document made from a query no longer exists here; pointers must name one of its parameters, or an entry. */

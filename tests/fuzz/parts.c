@@ -1,6 +1,6 @@
 #include "tests/fuzz/parts.h"
 
-#include "api/validate/question.h"
+#include "api/validate/query.h"
 #include "tests/fuzz/fuzz.h"
 
 /* ---- batches ---- */
@@ -108,23 +108,23 @@ static void forget(struct api_document *view)
 }
 
 /* Lagged velocities may belong to either document; asked: to the query. */
-static bool belongs_to_question(const char *name, bool asked)
+static bool belongs_to_query(const char *name, bool asked)
 {
-	for (int i = 0; i < api_set_question.n_rules; i++)
-		if (!strcmp(name, api_set_question.rules[i].name))
-			return api_rule_applies(&api_set_question.rules[i], &api_set_question) &&
+	for (int i = 0; i < api_set_query.n_rules; i++)
+		if (!strcmp(name, api_set_query.rules[i].name))
+			return api_rule_applies(&api_set_query.rules[i], &api_set_query) &&
 			       (asked || (i != API_REQUEST_LAGGED_VELOCITIES && i != API_REQUEST_LAGGED_BODY_VELOCITIES));
 	return false;
 }
 
-static void split(const struct api_document *whole, bool asked, struct api_document *set, struct api_document *question)
+static void split(const struct api_document *whole, bool asked, struct api_document *set, struct api_document *query)
 {
 	const char *name;
 	json_t *value;
 	*set = view_of(whole);
-	*question = view_of(whole);
+	*query = view_of(whole);
 	json_object_foreach(whole->root, name, value)
-		json_object_set((belongs_to_question(name, asked) ? question : set)->root, name, value);
+		json_object_set((belongs_to_query(name, asked) ? query : set)->root, name, value);
 }
 
 static void add_n_vertices(struct api_document *set, double *n)
@@ -140,7 +140,7 @@ struct checked {
 	bool ok;
 	struct api_fault fault;
 	struct api_lagged lagged;
-	struct api_question question;
+	struct api_query query;
 	struct api_lagged_velocities lagged_velocities; /* set documents only */
 	struct api_set_facts facts;
 };
@@ -151,9 +151,9 @@ static struct api_check check_of(const struct api_document *document, struct api
 	return (struct api_check){.document = document, .arena = arena, .fault = &c->fault};
 }
 
-static void same_questions(const struct checked *whole, const struct checked *set, const struct checked *asked)
+static void same_queries(const struct checked *whole, const struct checked *set, const struct checked *asked)
 {
-	const struct api_question *a = &whole->question, *b = &asked->question;
+	const struct api_query *a = &whole->query, *b = &asked->query;
 	const size_t dim = (size_t)whole->lagged.batch.dim, bytes = whole->lagged.batch.n_vertices * dim * sizeof(double),
 				 of_bodies = whole->lagged.batch.n_bodies * api_twist(dim) * sizeof(double);
 	const double *lagged = b->lagged_velocities ? b->lagged_velocities : set->lagged_velocities.vertices,
@@ -168,11 +168,11 @@ static void same_questions(const struct checked *whole, const struct checked *se
 	           "options");
 }
 
-static bool leads_to_question(const char *pointer, bool asked)
+static bool leads_to_query(const char *pointer, bool asked)
 {
 	char name[64];
 	snprintf(name, sizeof(name), "%.*s", *pointer ? (int)strcspn(pointer + 1, "/") : 0, pointer + (*pointer != 0));
-	return belongs_to_question(name, asked);
+	return belongs_to_query(name, asked);
 }
 
 /* A missing /positions may be needed for the output "distance" alone, which a set's document does not mention. */
@@ -187,7 +187,7 @@ static void same_faults_of_set(const struct api_fault *whole, const struct api_f
 {
 	int j = 0;
 	for (int i = 0; i < whole->n_errors; i++)
-		if (!leads_to_question(whole->errors[i].pointer, asked) && !may_be_for_distance(whole, i, set, j)) {
+		if (!leads_to_query(whole->errors[i].pointer, asked) && !may_be_for_distance(whole, i, set, j)) {
 			FUZZ_CHECK(j < set->n_errors && !strcmp(whole->errors[i].pointer, set->errors[j].pointer), "%d: %s, not %s",
 			           j, j < set->n_errors ? set->errors[j].pointer : "nothing", whole->errors[i].pointer);
 			j++;
@@ -195,12 +195,12 @@ static void same_faults_of_set(const struct api_fault *whole, const struct api_f
 	FUZZ_CHECK(j == set->n_errors, "%s", set->errors[j].pointer);
 }
 
-static void same_faults(const struct api_fault *whole, const struct api_fault *question)
+static void same_faults(const struct api_fault *whole, const struct api_fault *query)
 {
-	FUZZ_CHECK(whole->n_errors == question->n_errors, "%d %d", whole->n_errors, question->n_errors);
+	FUZZ_CHECK(whole->n_errors == query->n_errors, "%d %d", whole->n_errors, query->n_errors);
 	for (int i = 0; i < whole->n_errors; i++)
-		FUZZ_CHECK(!strcmp(whole->errors[i].pointer, question->errors[i].pointer), "%s %s", whole->errors[i].pointer,
-		           question->errors[i].pointer);
+		FUZZ_CHECK(!strcmp(whole->errors[i].pointer, query->errors[i].pointer), "%s %s", whole->errors[i].pointer,
+		           query->errors[i].pointer);
 }
 
 /* Whether the comparison is meaningful: the number of vertices is known, and no fault concerns a misplaced field, which
@@ -221,17 +221,17 @@ static bool counts_differ(const struct api_fault *set)
 	return !strcmp(set->errors[0].pointer, "/n_vertices");
 }
 
-static void compare(const struct checked *whole, const struct checked *set, const struct checked *question, bool asked)
+static void compare(const struct checked *whole, const struct checked *set, const struct checked *query, bool asked)
 {
-	FUZZ_CHECK(whole->ok == (set->ok && question->ok), "%d: %d and %d: %s%s%s", whole->ok, set->ok, question->ok,
+	FUZZ_CHECK(whole->ok == (set->ok && query->ok), "%d: %d and %d: %s%s%s", whole->ok, set->ok, query->ok,
 	           whole->ok ? "" : whole->fault.errors[0].detail, set->ok ? "" : set->fault.errors[0].detail,
-	           question->ok ? "" : question->fault.errors[0].detail);
+	           query->ok ? "" : query->fault.errors[0].detail);
 	if (whole->ok) {
 		fuzz_same_batches(&whole->lagged.batch, &set->lagged.batch);
 		FUZZ_CHECK(!memcmp(whole->lagged.has_group, set->facts.has_group, sizeof(set->facts.has_group)), "groups");
-		same_questions(whole, set, question);
+		same_queries(whole, set, query);
 	} else if (is_clear(whole) && set->ok) {
-		same_faults(&whole->fault, &question->fault);
+		same_faults(&whole->fault, &query->fault);
 	} else if (is_clear(whole) && !counts_differ(&set->fault)) {
 		same_faults_of_set(&whole->fault, &set->fault, asked);
 	}
@@ -239,16 +239,16 @@ static void compare(const struct checked *whole, const struct checked *set, cons
 
 static void check_split(const struct api_document *document, const struct checked *whole, bool asked)
 {
-	static struct checked set, question; /* too large for the stack */
+	static struct checked set, query; /* too large for the stack */
 	struct api_arena arena = {0};
 	struct api_document first, second;
 	double n = (double)whole->lagged.batch.n_vertices;
 	split(document, asked, &first, &second);
 	add_n_vertices(&first, &n);
-	struct api_check a = check_of(&first, &arena, &set), b = check_of(&second, &arena, &question);
+	struct api_check a = check_of(&first, &arena, &set), b = check_of(&second, &arena, &query);
 	set.ok = api_check_set(&a, &set.lagged, &set.lagged_velocities, &set.facts);
-	question.ok = set.ok && api_check_set_question(&b, &set.facts, &question.question);
-	compare(whole, &set, &question, asked);
+	query.ok = set.ok && api_check_set_query(&b, &set.facts, &query.query);
+	compare(whole, &set, &query, asked);
 	forget(&first);
 	forget(&second);
 	api_arena_free(&arena);
@@ -261,7 +261,7 @@ void fuzz_check_parts(const struct api_document *document)
 	struct api_check check = check_of(document, &arena, &whole);
 	if (!json_is_object(document->root) || json_object_get(document->root, "n_vertices"))
 		return;
-	whole.ok = api_check_evaluation(&check, &whole.lagged, &whole.question);
+	whole.ok = api_check_evaluation(&check, &whole.lagged, &whole.query);
 	check_split(document, &whole, false);
 	if (json_object_get(document->root, "lagged_velocities") ||
 	    json_object_get(document->root, "lagged_body_velocities"))

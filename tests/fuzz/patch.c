@@ -7,8 +7,8 @@
 
 #include "api/codec/frame.h"
 #include "api/sets/merge.h"
-#include "api/sets/rest.h"
-#include "api/validate/question.h"
+#include "api/sets/archive.h"
+#include "api/validate/query.h"
 
 /* The texts of both. */
 struct texts {
@@ -73,7 +73,7 @@ static void put_to_rest(struct api_document *document, struct api_rest *rest)
 {
 	struct api_arena arena = {0};
 	struct api_fault fault = {0};
-	FUZZ_CHECK(api_rest_write(document, &arena, rest, &fault), "%s", fault.detail);
+	FUZZ_CHECK(api_archive_write(document, &arena, rest, &fault), "%s", fault.detail);
 	api_arena_free(&arena);
 }
 
@@ -122,7 +122,7 @@ static void check_framed_patch(const struct texts *t, struct api_document *patch
 	api_document_free(&b);
 	api_document_free(&framed);
 	api_document_free(&plain);
-	api_rest_free(&rest);
+	api_archive_free(&rest);
 	api_arena_free(&arena);
 }
 
@@ -163,7 +163,7 @@ static void check_rest(const struct texts *t, struct api_document *document)
 	struct api_rest rest = {0};
 	struct api_document read, a, patches[2];
 	put_to_rest(document, &rest);
-	FUZZ_CHECK(api_rest_read(&rest, &arena, &read, &fault), "%s", fault.errors[0].detail);
+	FUZZ_CHECK(api_archive_read(&rest, &arena, &read, &fault), "%s", fault.errors[0].detail);
 	FUZZ_CHECK(read_text(t->patch, t->patch_bytes, &patches[0]), "not the second time");
 	merge(&read, &patches[0]);
 	read_and_merge(t, &a, &patches[1]);
@@ -177,7 +177,7 @@ static void check_rest(const struct texts *t, struct api_document *document)
 	api_arena_free(&at_rest.arena);
 	api_arena_free(&plain.arena);
 	api_arena_free(&arena);
-	api_rest_free(&rest);
+	api_archive_free(&rest);
 }
 
 static void check(const struct texts *t)

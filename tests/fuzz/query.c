@@ -1,6 +1,6 @@
 /* Compares the query of GET /v1/functions/NAME with a POST of the same parameters. Input: a byte for the function, then
  * the query. */
-#include "api/base/trees.h"
+#include "api/base/json_memory.h"
 #include "api/codec/media.h"
 #include "api/compute/functions.h"
 #include "api/numbers/numbers.h"
@@ -101,12 +101,12 @@ static int place_of(const char *name, const struct api_object *known)
 }
 
 /* A document with the parameters; NULL if the query is invalid. */
-static json_t *document_of(const char *query, const struct api_object *known)
+static json_t *document_of(const char *url_query, const struct api_object *known)
 {
 	json_t *document = json_object();
-	char *name = malloc(strlen(query) + 1), *value = malloc(strlen(query) + 1);
+	char *name = malloc(strlen(url_query) + 1), *value = malloc(strlen(url_query) + 1);
 	bool ok = name && value;
-	for (const char *p = query; ok && *p;) {
+	for (const char *p = url_query; ok && *p;) {
 		const size_t n = strcspn(p, "&"), n_name = strcspn(p, "=") < n ? strcspn(p, "=") : n;
 		if (n > 0) {
 			const bool valued = n_name < n;
@@ -145,7 +145,7 @@ static void check_post(const char *target, json_t *document, const struct api_re
 		fuzz_same_answers(expected, expected_body, &response, body);
 	free(body);
 	api_response_free(&response);
-	api_trees_give(text);
+	api_json_memory_give(text);
 	free(path);
 }
 

@@ -12,7 +12,7 @@
 #include "api/base/budget.h"
 #include "api/base/pool.h"
 #include "api/codec/media.h"
-#include "api/sets/rest.h"
+#include "api/sets/archive.h"
 #include "api/sets/store.h"
 #include "tests/fuzz/compare.h"
 #include "tests/fuzz/fuzz.h"
@@ -64,7 +64,7 @@ static const char *const patches[] = {
 	"{\"positions\":{\"dtype\":\"f64\",\"shape\":[1,3],\"offset\":0}}",
 	"{\"unknown\":#}",
 };
-static const char *const questions[] = {
+static const char *const queries[] = {
 	"{\"velocities\":[[#,0,0],[0,1,0],[0,0,0],[0.5,#,0]]}",
 	"{\"velocities\":[[#,0,0],[0,1,0],[0,0,0],[0.5,#,0],[1,1,1]],\"outputs\":[\"potential\",\"gradient\"]}",
 	"{\"velocities\":[[#,0],[0,1],[0,0],[0.5,#]],\"outputs\":[\"gradient\",\"hessian\"],\"hessian\":{\"format\":\"csr\"}}",
@@ -272,12 +272,12 @@ static char *frame_of(const char *text, size_t *bytes)
 	if (!api_document_read_pooled(NULL, text, strlen(text), &document, &fault))
 		return NULL;
 	if (suits_frame(&document, text)) {
-		FUZZ_CHECK(api_rest_write(&document, &arena, &rest, &problem), "%s", problem.detail);
+		FUZZ_CHECK(api_archive_write(&document, &arena, &rest, &problem), "%s", problem.detail);
 		frame = fuzz_copy(rest.bytes, *bytes = rest.n);
 	}
 	api_document_free(&document);
 	api_arena_free(&arena);
-	api_rest_free(&rest);
+	api_archive_free(&rest);
 	return frame;
 }
 
@@ -637,7 +637,7 @@ static void expect_list(struct world *w, struct call *call)
 
 /* ---- queries ---- */
 
-static bool is_question(const json_t *tree)
+static bool is_query(const json_t *tree)
 {
 	static const char *const known[] = {
 		"velocities", "lagged_velocities", "outputs", "hessian", "collision_outputs", "line", "vectors"};
@@ -654,12 +654,12 @@ static bool is_question(const json_t *tree)
 }
 
 /* The stateless request equivalent to set and query. */
-static char *whole_of(const json_t *document, const json_t *question)
+static char *whole_of(const json_t *document, const json_t *query)
 {
 	const char *key;
 	json_t *value, *whole = json_copy((json_t *)(uintptr_t)document);
 	json_object_del(whole, "n_vertices");
-	json_object_foreach((json_t *)(uintptr_t)question, key, value)
+	json_object_foreach((json_t *)(uintptr_t)query, key, value)
 		json_object_set(whole, key, value);
 	char *text = dump(whole);
 	json_decref(whole);
@@ -697,7 +697,7 @@ static void expect_answer(struct world *w, struct call *call, const char *target
 	note_pressure(w, call);
 	if (!call->tree || !call->known->document)
 		FUZZ_CHECK(call->response.status == 200 || is_refused(call), "%d", call->response.status);
-	else if (!is_question(call->tree))
+	else if (!is_query(call->tree))
 		expect_refused(call);
 	else
 		same_as_whole(w, call, target);
@@ -719,7 +719,7 @@ static void expect_check(struct world *w, struct call *call)
 static json_t *pattern_of(const struct world *w, const struct call *call)
 {
 	struct call described = {.request = call->request};
-	char target[128], format[16], triangle[16], question[128];
+	char target[128], format[16], triangle[16], query[128];
 	FUZZ_CHECK(sscanf(strchr(call->request.target, '?'), "?format=%15[a-z]&triangle=%15s", format, triangle) == 2,
 	           "query");
 	snprintf(target, sizeof(target), "/v1/sets/%s", call->name);
@@ -730,9 +730,9 @@ static json_t *pattern_of(const struct world *w, const struct call *call)
 					 n = json_integer_value(json_object_get(description, "n_vertices")) * dim;
 	for (json_int_t i = 0; i < n; i++)
 		json_array_append_new(rows, json_integer(0));
-	snprintf(question, sizeof(question),
-	         "{\"outputs\":[\"hessian\"],\"hessian\":{\"format\":\"%s\",\"triangle\":\"%s\"}}", format, triangle);
-	json_t *asked = parse(question, strlen(question));
+	snprintf(query, sizeof(query), "{\"outputs\":[\"hessian\"],\"hessian\":{\"format\":\"%s\",\"triangle\":\"%s\"}}",
+	         format, triangle);
+	json_t *asked = parse(query, strlen(query));
 	json_object_set_new(asked, "velocities", rows);
 	struct call whole = ask_fresh(w, "POST", "/v1/evaluate", NULL, whole_of(call->known->document, asked));
 	json_t *answer = answer_of(&whole), *hessian = json_incref(json_object_get(answer, "hessian"));
@@ -783,10 +783,10 @@ static const struct operation {
 } operations[] = {
 	{"PUT", "", expect_put, documents, N_OF(documents)},
 	{"PATCH", "", expect_patch, patches, N_OF(patches)},
-	{"POST", "/evaluate", expect_evaluation, questions, N_OF(questions)},
+	{"POST", "/evaluate", expect_evaluation, queries, N_OF(queries)},
 	{"GET", "", expect_description, NULL, 0},
 	{"DELETE", "", expect_deleted, NULL, 0},
-	{"POST", "/check", expect_check, questions, N_OF(questions)},
+	{"POST", "/check", expect_check, queries, N_OF(queries)},
 	{"GET", "/pattern", expect_pattern, NULL, 0},
 	{"GET", NULL, expect_list, NULL, 0},
 };

@@ -2,7 +2,7 @@
 # Runs every harness of tests/fuzz on its first inputs and all earlier findings, without libFuzzer. Prints TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-harnesses=(lift frame handle dresses patch sets numbers query)
+harnesses=(lift frame handle json_frame_equivalence patch sets numbers query)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

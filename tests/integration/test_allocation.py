@@ -97,13 +97,13 @@ int main(void)
 	REPORT(fric_prepare(&context, &batch, &contacts, &error));
 	REPORT(fric_state_create(&context, contacts, velocities, &state, &error));
 	REPORT(fric_schedule_create(&context, contacts, &schedule, &error));
-	const struct fric_question question = {.velocities = velocities, .state = state};
-	REPORT(fric_evaluate(&context, contacts, &question, &potential, gradient, &error));
-	REPORT(fric_line(&context, contacts, &question, velocities, 3, (double[]){0, 0.5, 1}, output, output + 3, &error));
-	REPORT(fric_hessian_products(&context, contacts, &question, FRIC_PROJECT_CLAMP, 1, velocities, gradient, &error));
-	REPORT(fric_contact_output(&context, contacts, &question, 0, FRIC_OUT_TANGENTIAL_VELOCITY, output, &error));
-	REPORT(fric_hessian_inner(&context, contacts, &question, FRIC_PROJECT_CLAMP, inner, &error));
-	REPORT(fric_hessian_factors(&context, contacts, &question, FRIC_PROJECT_CLAMP, &factors, &error));
+	const struct fric_query query = {.velocities = velocities, .state = state};
+	REPORT(fric_evaluate(&context, contacts, &query, &potential, gradient, &error));
+	REPORT(fric_line(&context, contacts, &query, velocities, 3, (double[]){0, 0.5, 1}, output, output + 3, &error));
+	REPORT(fric_hessian_products(&context, contacts, &query, FRIC_PROJECT_CLAMP, 1, velocities, gradient, &error));
+	REPORT(fric_contact_output(&context, contacts, &query, 0, FRIC_OUT_TANGENTIAL_VELOCITY, output, &error));
+	REPORT(fric_hessian_inner(&context, contacts, &query, FRIC_PROJECT_CLAMP, inner, &error));
+	REPORT(fric_hessian_factors(&context, contacts, &query, FRIC_PROJECT_CLAMP, &factors, &error));
 	REPORT(fric_stencil_weights(&context, contacts, 0, weights, &error));
 	REPORT(fric_hessian_triplets(&context, contacts, inner, FRIC_FULL, rows, cols, values, &error));
 	REPORT(fric_pattern_create(&context, contacts, FRIC_FULL, &pattern, &error));
@@ -111,14 +111,14 @@ int main(void)
 	static int64_t block_rows[N_VERTICES + 1];
 	REPORT(fric_pattern_blocks(&context, pattern, block_rows, cols, &error));
 	REPORT(fric_hessian_bsr(&context, contacts, inner, pattern, block_rows, values, &error));
-	REPORT(fric_compare(&context, contacts, &question, &comparison, &error));
-	const struct fric_derivation derivation = {&batch, contacts, &question, velocities, false, false};
+	REPORT(fric_compare(&context, contacts, &query, &comparison, &error));
+	const struct fric_derivation derivation = {&batch, contacts, &query, velocities, false, false};
 	static double force_number[1], by_force[1], by_positions[3 * N_VERTICES], tangent[3 * N_VERTICES];
 	struct fric_differential numbers = {.rows[FRIC_VERTEX_VERTEX][FRIC_ROW_NORMAL_FORCE] = force_number};
-	numbers.fields[FRIC_BY_VELOCITIES] = tangent;
-	REPORT(fric_second(&context, &derivation, &numbers, &(struct fric_differential){
+	numbers.fields[FRIC_WRT_VELOCITIES] = tangent;
+	REPORT(fric_second_derivative_product(&context, &derivation, &numbers, &(struct fric_differential){
 		.rows[FRIC_VERTEX_VERTEX][FRIC_ROW_NORMAL_FORCE] = by_force}, &error));
-	numbers.fields[FRIC_BY_POSITIONS] = by_positions;
+	numbers.fields[FRIC_WRT_POSITIONS] = by_positions;
 	REPORT(fric_jvp(&context, &derivation, &numbers, &potential, gradient, &potential, tangent, &error));
 	REPORT(fric_vjp(&context, &derivation, 1, velocities, &potential, gradient, &numbers, &error));
 	struct fric_pattern *jacobian;

@@ -135,13 +135,13 @@ def test_a_patch_of_the_type(client):
     """A set's barrier is part of the stored document; another type makes another version."""
     document = {k: v for k, v in request([0.25, 0.5], {'dhat': 0.5, 'stiffness': 3.0, 'dmin': 0.125}).items()
                 if k not in ('velocities', 'outputs', 'collision_outputs')}
-    question = {'velocities': [[0.5, 1.5]] * 3, 'outputs': ['collisions'], 'collision_outputs': ['normal_force']}
+    query = {'velocities': [[0.5, 1.5]] * 3, 'outputs': ['collisions'], 'collision_outputs': ['normal_force']}
     versions = {client.put('barriers', document).version}
     for kind, scaling in itertools.product(TYPES[1:], SCALINGS):
         words = {'type': kind, 'scaling': scaling}
         versions.add(client.patch('barriers', {'barrier': words}).version)
         expected = client.send('POST', '/v1/evaluate', {**request([0.25, 0.5], {**document['barrier'], **words})}).json
-        answer = client.send('POST', sets.path('barriers') + '/evaluate', question).json
+        answer = client.send('POST', sets.path('barriers') + '/evaluate', query).json
         forces = answer['collisions']['vertex_vertex']['normal_force']
         assert np.all(np.array(forces) > 0)
         assert forces == expected['collisions']['vertex_vertex']['normal_force']

@@ -99,10 +99,10 @@ def test_bodies_do_not_say_it(server):
 
 def test_of_a_set(server):
     request = generate_laws.request(3)
-    question = {name: value for name, value in request.items() if name in sets.QUESTION}
-    document = {name: value for name, value in request.items() if name not in question}
+    query = {name: value for name, value in request.items() if name in sets.QUERY}
+    document = {name: value for name, value in request.items() if name not in query}
     assert ask(server, '/v1/sets/checked', document, 'PUT')[0] == 201
-    status, answer = ask(server, '/v1/sets/checked/check?derivatives=true', question)
+    status, answer = ask(server, '/v1/sets/checked/check?derivatives=true', query)
     assert status == 200 and judge(answer)
     whole = ask(server, '/v1/check?derivatives=true', request)[1]
     assert sorted(judge(answer)) == sorted(judge(whole))

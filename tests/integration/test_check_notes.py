@@ -126,10 +126,10 @@ def test_what_it_says_of_holding_is_the_highest_force(server):
 
 def test_a_set_has_the_notes_of_its_document(server):
     document = batch(PAIR, {'anchor': ANCHOR})
-    question = {'velocities': document.pop('velocities')}
+    query = {'velocities': document.pop('velocities')}
     ask(server, 'PUT', '/v1/sets/notes', {**document, 'n_vertices': 2})
-    whole = check(server, {**document, **question})
-    assert ask(server, 'POST', '/v1/sets/notes/check', question)['notes'] == whole and len(whole) == 2
+    whole = check(server, {**document, **query})
+    assert ask(server, 'POST', '/v1/sets/notes/check', query)['notes'] == whole and len(whole) == 2
     ask(server, 'DELETE', '/v1/sets/notes')
 
 

@@ -136,7 +136,7 @@ def ways(document, rng):
 
 
 def ask_set(client, scene, name, accept):
-    return post(client, f'{sets.path(name)}/evaluate', scene.question, kind_of(scene, 'body'), accept)
+    return post(client, f'{sets.path(name)}/evaluate', scene.query, kind_of(scene, 'body'), accept)
 
 
 def test_a_set_answers_as_the_whole_request_does(client, scene):
@@ -166,11 +166,11 @@ def test_a_patched_set_answers_as_the_whole_request_does(client, scene, way):
 def test_the_pattern_is_that_of_the_hessian(client, scene):
     put(client, 'pattern', scene.document)
     form, triangle = scene.hessian()['format'], scene.hessian().get('triangle', 'full')
-    question = {k: v for k, v in scene.question.items() if k not in OPTIONS}
+    query = {k: v for k, v in scene.query.items() if k not in OPTIONS}
     if form == 'factors':
         form = 'triplets'
     hessian = post(client, sets.path('pattern') + '/evaluate',
-                   {**question, 'outputs': ['hessian'], 'hessian': {'format': form, 'triangle': triangle}}).json['hessian']
+                   {**query, 'outputs': ['hessian'], 'hessian': {'format': form, 'triangle': triangle}}).json['hessian']
     accept = kind_of(scene, 'answer')
     answer = client.pattern('pattern', f'?format={form}&triangle={triangle}', Accept=accept)
     got = sets.unframe(answer.body) if accept == FRAME else answer.json
@@ -217,13 +217,13 @@ def product(a, b):
 
 def test_derivatives(client, scene):
     request = {k: v for k, v in scene.whole().items() if k not in OPTIONS}
-    question = {k: v for k, v in scene.question.items() if k not in OPTIONS}
+    query = {k: v for k, v in scene.query.items() if k not in OPTIONS}
     forth, back = asked_of(scene, request)
     put(client, 'derived', scene.document, kind_of(scene, 'body'))
     answers = {}
     for route, asked in (('jvp', forth), ('vjp', back)):
         whole = post(client, f'/v1/{route}', {**request, **asked})
-        of_set = post(client, f'{sets.path("derived")}/{route}', {**question, **asked}, kind_of(scene, 'body'))
+        of_set = post(client, f'{sets.path("derived")}/{route}', {**query, **asked}, kind_of(scene, 'body'))
         assert of_set.body == whole.body, (route, scene.row, json.dumps({**request, **asked}))
         framed = post(client, f'/v1/{route}', {**request, **asked}, FRAME, FRAME)
         assert sets.unframe(framed.body) == whole.json
@@ -249,7 +249,7 @@ def same_derivatives(answers, request, forth, back):
 
 def test_the_bridge_evaluates_what_the_set_does(client, scene):
     """The inputs are the velocities and one number or list of the set: once unchanged, once altered."""
-    velocities = {k: v for k, v in scene.question.items() if k in ('velocities', 'body_velocities')}
+    velocities = {k: v for k, v in scene.query.items() if k in ('velocities', 'body_velocities')}
     fields = [p for p in fields_of(scene.document) if flat(value_at(scene.document, p)) and
               p.rpartition('/')[2] in ('normal_force', 'weight', 'mu', 'eps_v', 'vertex_mu', 'lagged_body_velocities')]
     for field, factor in [(field, factor) for field in fields for factor in (1, 1.25)]:
@@ -278,10 +278,10 @@ def test_the_bridge_evaluates_what_the_set_does(client, scene):
 
 def test_checks(client, scene):
     whole = {k: v for k, v in scene.whole().items() if k not in OPTIONS}
-    question = {k: v for k, v in scene.question.items() if k not in OPTIONS}
+    query = {k: v for k, v in scene.query.items() if k not in OPTIONS}
     put(client, 'checked', scene.document)
     expected = post(client, '/v1/check?derivatives=true', whole)
-    got = post(client, sets.path('checked') + '/check?derivatives=true', question, kind_of(scene, 'body'))
+    got = post(client, sets.path('checked') + '/check?derivatives=true', query, kind_of(scene, 'body'))
     assert expected.json['agrees'], (expected, json.dumps(whole))
     of_set, of_whole = ({f['pointer'] for f in answer.json['derivatives']['fields']} for answer in (got, expected))
     assert of_set == of_whole
@@ -334,7 +334,7 @@ def test_conditions(client, scene):
     for version in ('0' * 32, new.version + '0', 'x'):
         for refused in (client.put(name, OTHER, If_Collision_Set_Version=version),
                         client.get(name, If_Collision_Set_Version=version),
-                        client.evaluate(name, scene.question, If_Collision_Set_Version=version),
+                        client.evaluate(name, scene.query, If_Collision_Set_Version=version),
                         client.patch(name, {'dim': 3}, If_Collision_Set_Version=version),
                         client.delete(name, If_Collision_Set_Version=version)):
             assert (refused.status, refused.version, refused.json['code']) == (412, new.version, 'set_changed')

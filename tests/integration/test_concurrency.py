@@ -18,7 +18,7 @@ import pytest
 
 from conftest import ROOT, eventually, metric, start, stop
 
-sys.path.insert(0, str(ROOT / "tests" / "fire"))
+sys.path.insert(0, str(ROOT / "tests" / "chaos"))
 from load import FRAME, JSON, Clients, Pressing, Request, batch, frame, json, learn, send  # noqa: E402
 
 COUNT = int(os.environ.get("CONCURRENT_REQUESTS", 300))

@@ -55,12 +55,12 @@ def refused(client, path, request):
     return answer.pointers, answer.json['code']
 
 
-def jvp_of(question):
-    return {**question['request'], 'tangents': question['tangents']}
+def jvp_of(query):
+    return {**query['request'], 'tangents': query['tangents']}
 
 
-def vjp_of(question, wrt=None):
-    return {**question['request'], 'cotangents': question['cotangents'], 'wrt': wrt or question['wrt']}
+def vjp_of(query, wrt=None):
+    return {**query['request'], 'cotangents': query['cotangents'], 'wrt': wrt or query['wrt']}
 
 
 def without_skipped(answer):
@@ -106,18 +106,18 @@ def same_answers(got, d):
         agree(('answer', name), got[name], expected[name], terms.potential if name == 'potential' else terms.gradient)
 
 
-# --- random questions -------------------------------------------------------------------------------------------------
+# --- random queries -------------------------------------------------------------------------------------------------
 
 @pytest.fixture(scope='module')
-def questions():
+def queries():
     made = {}
 
-    def question(seed):
+    def query(seed):
         if seed not in made:
-            asked = generate_derivatives.question(seed)
+            asked = generate_derivatives.query(seed)
             made[seed] = asked, Derivatives(asked['request'])
         return made[seed]
-    return question
+    return query
 
 
 def kept(tmp_path, request):
@@ -127,13 +127,13 @@ def kept(tmp_path, request):
 
 
 @pytest.mark.parametrize('seed', SEEDS)
-def test_jvp(client, questions, tmp_path, seed):
+def test_jvp(client, queries, tmp_path, seed):
     """All tangents at once, in JSON and in a frame, and each field's alone."""
-    question, d = questions(seed)
-    terms, tangents = Terms(d), question['tangents']
+    query, d = queries(seed)
+    terms, tangents = Terms(d), query['tangents']
     for kind, pointers in [(JSON, [*tangents]), (FRAME, [*tangents]), *((JSON, [p]) for p in tangents)]:
         part = {p: tangents[p] for p in pointers}
-        request = {**question['request'], 'tangents': part}
+        request = {**query['request'], 'tangents': part}
         got, expected = ask(client, 'jvp', request, kind), d.jvp(part)
         assert set(without_skipped(got)) >= set(expected) and set(got['tangents']) == set(expected['tangents'])
         same_answers(got, d)
@@ -143,34 +143,34 @@ def test_jvp(client, questions, tmp_path, seed):
 
 
 @pytest.mark.parametrize('seed', SEEDS)
-def test_vjp(client, questions, tmp_path, seed):
+def test_vjp(client, queries, tmp_path, seed):
     """Tests all fields, in JSON and in a frame, then some of them alone, with the same results."""
-    question, d = questions(seed)
-    terms, wrt = Terms(d), fields_of(question['request'])
-    request = vjp_of(question, wrt)
-    expected = d.vjp(question['cotangents'], wrt)['cotangents']
+    query, d = queries(seed)
+    terms, wrt = Terms(d), fields_of(query['request'])
+    request = vjp_of(query, wrt)
+    expected = d.vjp(query['cotangents'], wrt)['cotangents']
     for kind in (JSON, FRAME):
         got = ask(client, 'vjp', request, kind)
         assert list(got['cotangents']) == wrt
         same_answers(got, d)
-        gamma = max(map(abs, d.cotangent(question['cotangents'])), default=mpf(0))
+        gamma = max(map(abs, d.cotangent(query['cotangents'])), default=mpf(0))
         for p in wrt:
-            size = terms.of(p, 'potential') * abs(mpf(question['cotangents'].get('potential', 0))) + terms.of(p, 'gradient') * gamma
+            size = terms.of(p, 'potential') * abs(mpf(query['cotangents'].get('potential', 0))) + terms.of(p, 'gradient') * gamma
             agree(('vjp', p, seed, kind, kept(tmp_path, request)), got['cotangents'][p], expected[p], size)
-    some = ask(client, 'vjp', vjp_of(question))
-    assert list(some['cotangents']) == question['wrt']
-    for p in question['wrt']:  # kernels may compute these even if they could not compute all fields together
-        size = terms.of(p, 'potential') * abs(mpf(question['cotangents'].get('potential', 0))) + terms.of(p, 'gradient') * gamma
+    some = ask(client, 'vjp', vjp_of(query))
+    assert list(some['cotangents']) == query['wrt']
+    for p in query['wrt']:  # kernels may compute these even if they could not compute all fields together
+        size = terms.of(p, 'potential') * abs(mpf(query['cotangents'].get('potential', 0))) + terms.of(p, 'gradient') * gamma
         agree(('alone', p, seed), some['cotangents'][p], got['cotangents'][p], size)
 
 
 @pytest.mark.parametrize('seed', SEEDS)
-def test_dot_products(client, questions, seed):
+def test_dot_products(client, queries, seed):
     """<cotangents, jvp> = <vjp, tangents> for the service's own numbers, summed without rounding."""
-    question, _ = questions(seed)
-    tangents, cotangents = question['tangents'], question['cotangents']
-    forwards = ask(client, 'jvp', jvp_of(question))['tangents']
-    back = ask(client, 'vjp', vjp_of(question, [*tangents]))['cotangents']
+    query, _ = queries(seed)
+    tangents, cotangents = query['tangents'], query['cotangents']
+    forwards = ask(client, 'jvp', jvp_of(query))['tangents']
+    back = ask(client, 'vjp', vjp_of(query, [*tangents]))['cotangents']
     pairs = [*zip([cotangents.get('potential', 0)], [forwards['potential']])]
     for name in SUMS[1:]:
         pairs += zip(flat(cotangents.get(name, [])), flat(forwards.get(name, [])))
@@ -179,14 +179,14 @@ def test_dot_products(client, questions, seed):
     difference, size = abs(sum(left) - sum(right)), sum(map(abs, left + right))
     if size:
         worst_seen['dot'] = max(worst_seen.get('dot', (0, None)), (float(difference / size), (seed,)))
-    assert difference <= DOT * size, (float(difference / size), json.dumps(question))
+    assert difference <= DOT * size, (float(difference / size), json.dumps(query))
 
 
 @pytest.mark.parametrize('seed', SEEDS)
-def test_position_jacobian(client, questions, tmp_path, seed):
+def test_position_jacobian(client, queries, tmp_path, seed):
     """Triplets, csr and csr without its pattern, together with all other outputs; 422 without positions."""
-    question, d = questions(seed)
-    request = {**question['request'], 'outputs': ['position_jacobian', 'gradient']}
+    query, d = queries(seed)
+    request = {**query['request'], 'outputs': ['position_jacobian', 'gradient']}
     if 'positions' not in request:
         assert refused(client, 'evaluate', request)
         return
@@ -204,39 +204,39 @@ def test_position_jacobian(client, questions, tmp_path, seed):
 
 
 @pytest.mark.parametrize('seed', SEEDS)
-def test_by_velocities_it_is_the_hessian(client, questions, seed):
+def test_by_velocities_it_is_the_hessian(client, queries, seed):
     """Along velocities, jvp is a product with the Hessian that evaluate returns."""
-    question, d = questions(seed)
-    names = [p for p in ('/velocities', '/body_velocities') if flat(value_at(question['request'], p) or [])]
+    query, d = queries(seed)
+    names = [p for p in ('/velocities', '/body_velocities') if flat(value_at(query['request'], p) or [])]
     if not names:
         return
-    tangents = {p: generate_derivatives.tangent(generate_derivatives.random.Random(seed), question['request'], p) for p in names}
-    got = ask(client, 'jvp', {**question['request'], 'tangents': tangents})['tangents']
+    tangents = {p: generate_derivatives.tangent(generate_derivatives.random.Random(seed), query['request'], p) for p in names}
+    got = ask(client, 'jvp', {**query['request'], 'tangents': tangents})['tangents']
     vector = [x for p in names for x in flat(tangents[p])]
-    product = ask(client, 'evaluate', {**question['request'], 'outputs': ['hessian_products'], 'vectors': vector})['hessian_products'][0]
+    product = ask(client, 'evaluate', {**query['request'], 'outputs': ['hessian_products'], 'vectors': vector})['hessian_products'][0]
     size = sum((abs(v * mpf(vector[c])) for _, c, v in d.e.triplets('full')), mpf(0))
     agree(('hessian', seed), got['gradient'] + flat(got.get('body_gradient', [])), product, size, 1e-12)
 
 
 @pytest.mark.parametrize('seed', [s for s in SEEDS if s % 3 == 0])
-def test_sets(client, questions, seed):
+def test_sets(client, queries, seed):
     """With respect to a set's fields and the query's: the same bytes as without a set."""
-    question, _ = questions(seed)
-    document, asked = sets.document_of(question['request'])
+    query, _ = queries(seed)
+    document, asked = sets.document_of(query['request'])
     name = f'derivatives-{seed}'
     assert client.put(name, document).status == 201
-    for path, more in (('jvp', {'tangents': question['tangents']}),
-                       ('vjp', {'cotangents': question['cotangents'], 'wrt': question['wrt']})):
+    for path, more in (('jvp', {'tangents': query['tangents']}),
+                       ('vjp', {'cotangents': query['cotangents'], 'wrt': query['wrt']})):
         for kind in (JSON, FRAME):
-            whole = client.send('POST', '/v1/' + path, {**question['request'], **more}, kind)
+            whole = client.send('POST', '/v1/' + path, {**query['request'], **more}, kind)
             part = client.send('POST', f'{sets.path(name)}/{path}', {**asked, **more}, kind)
-            assert whole.status == part.status == 200, (whole, part, json.dumps(question))
+            assert whole.status == part.status == 200, (whole, part, json.dumps(query))
             assert whole.body == part.body and part.version
     if 'positions' in document:
         outputs = {'outputs': ['gradient', 'position_jacobian']}
         for _ in range(2):  # the second time with the cached pattern
             assert client.evaluate(name, {**asked, **outputs}).body == client.send(
-                'POST', '/v1/evaluate', {**question['request'], **outputs}).body
+                'POST', '/v1/evaluate', {**query['request'], **outputs}).body
     client.delete(name)
 
 
@@ -338,10 +338,10 @@ def test_turning_a_basis_changes_nothing(client, law):
 
 def test_a_basis_that_hardly_matters(client):
     """The contact sticks, and its ellipse contributes a millionth of the terms that turn with the basis."""
-    question = generate_derivatives.question(182)
-    pointer, d = '/collisions/plane_vertex/grain', Derivatives(question['request'])
-    expected = flat(d.vjp(question['cotangents'], [pointer])['cotangents'][pointer])
-    got = flat(ask(client, 'vjp', vjp_of(question, [pointer]))['cotangents'][pointer])
+    query = generate_derivatives.query(182)
+    pointer, d = '/collisions/plane_vertex/grain', Derivatives(query['request'])
+    expected = flat(d.vjp(query['cotangents'], [pointer])['cotangents'][pointer])
+    got = flat(ask(client, 'vjp', vjp_of(query, [pointer]))['cotangents'][pointer])
     assert max(abs(a - b) for a, b in zip(got, expected)) <= TOLERANCE * max(map(abs, expected))
 
 
@@ -349,7 +349,7 @@ def test_a_block_that_slides_at_random_places(client):
     """Every group from positions and a barrier, at rest: the derivative with respect to positions is zero, the one with
     respect to velocities is not."""
     for seed in SEEDS:
-        request = generate_derivatives.question(seed)['request']
+        request = generate_derivatives.query(seed)['request']
         request = {k: v for k, v in request.items() if k not in ('lagged_velocities', 'lagged_body_velocities')}
         for group in request['collisions'].values():
             group.pop('surface_velocity', None)
@@ -470,10 +470,10 @@ def test_overflow_is_an_error_with_a_pointer(client):
 
 # --- scale, threads, kernels ------------------------------------------------------------------------------------------
 
-def scaled(question, speed, length):
+def scaled(query, speed, length):
     """Speeds times one power of two, lengths times another; None where forces depend on lengths."""
-    question = copy.deepcopy(question)
-    request = question['request']
+    query = copy.deepcopy(query)
+    request = query['request']
     if any('normal_force' not in f for f in request['collisions'].values()) or any(g in BODY_GROUPS for g in request['collisions']):
         return None
     factors = {**{k: speed for k in ('velocities', 'lagged_velocities', 'eps_v', 'stribeck_speed', 'surface_velocity', 'anchor')},
@@ -485,11 +485,11 @@ def scaled(question, speed, length):
             holder = holder[name]
         factor = factors.get(last, 1)
         holder[last] = times(holder[last], factor)
-        if p in question['tangents']:
-            question['tangents'][p] = times(question['tangents'][p], factor)
+        if p in query['tangents']:
+            query['tangents'][p] = times(query['tangents'][p], factor)
     if 'curve' in request.get('friction', {}):
         request['friction']['curve']['speeds'] = times(request['friction']['curve']['speeds'], speed)
-    return question
+    return query
 
 
 def times(value, factor):
@@ -497,15 +497,15 @@ def times(value, factor):
 
 
 @pytest.mark.parametrize('seed', SEEDS)
-def test_scale_freedom(client, questions, seed):
+def test_scale_freedom(client, queries, seed):
     """All derivatives along scaled tangents: the gradient's keep their bits, the potential's are scaled."""
-    question, d = questions(seed)
+    query, d = queries(seed)
     largest = max((float(d.scales[p]) for p in d.numbers if p.rpartition('/')[2] in ('velocities', 'positions')), default=0)
-    if not 1e-30 < largest < 1e30 or scaled(question, 1.0, 1.0) is None:
+    if not 1e-30 < largest < 1e30 or scaled(query, 1.0, 1.0) is None:
         return
-    before = ask(client, 'jvp', jvp_of(question))
+    before = ask(client, 'jvp', jvp_of(query))
     for speed, length in ((2.0 ** 300, 1.0), (2.0 ** -300, 1.0), (1.0, 2.0 ** 300), (1.0, 2.0 ** -300), (2.0 ** 200, 2.0 ** -250)):
-        after = ask(client, 'jvp', jvp_of(scaled(question, speed, length)))
+        after = ask(client, 'jvp', jvp_of(scaled(query, speed, length)))
         assert after['tangents']['gradient'] == before['tangents']['gradient'], (speed, length)
         assert after['tangents']['potential'] == before['tangents']['potential'] * speed
 
@@ -537,11 +537,11 @@ def large():
     """Many contacts of every law and group, with tangents of every field."""
     yield from spans()
     for seed in range(0, 21, 2):
-        question = generate_derivatives.question(seed)
-        request = tiled(question['request'], 3000)
+        query = generate_derivatives.query(seed)
+        request = tiled(query['request'], 3000)
         fields = fields_of(request)
         rng = generate_derivatives.random.Random(seed)
-        cotangents = question['cotangents']
+        cotangents = query['cotangents']
         yield 'jvp', {**request, 'tangents': {p: generate_derivatives.tangent(rng, request, p) for p in fields}}
         yield 'vjp', {**request, 'cotangents': cotangents, 'wrt': fields}
         if 'positions' in request:

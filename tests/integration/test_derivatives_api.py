@@ -440,61 +440,61 @@ def asked_of(request, rng):
 @pytest.mark.parametrize('name', SCENES)
 def test_of_a_set_the_same_bytes(client, name, kind):
     request, rng = SCENES[name], random.Random(name)
-    document, question = split(request)
+    document, query = split(request)
     assert client.send('PUT', '/v1/sets/d', document, kind).status in (200, 201)
     version = client.get('d').version
     for route, more in asked_of(request, rng):
         for _ in range(2):
-            of_set = answer(client, f'/v1/sets/d/{route}', {**question, **more}, kind)
+            of_set = answer(client, f'/v1/sets/d/{route}', {**query, **more}, kind)
             assert of_set.version == version and 'Server-Timing' in of_set.headers
             assert of_set.body == answer(client, f'/v1/{route}', {**request, **more}, kind).body
 
 
 @pytest.mark.parametrize('of_set', list(itertools.product([False, True], repeat=2)))
-@pytest.mark.parametrize('of_question', list(itertools.product([False, True], repeat=2)))
-def test_whoever_brings_lagged_velocities(client, of_set, of_question):
+@pytest.mark.parametrize('of_query', list(itertools.product([False, True], repeat=2)))
+def test_whoever_brings_lagged_velocities(client, of_set, of_query):
     """Fields of the query replace those of the set, and derivatives are then with respect to the query's."""
     rng = random.Random(7)
-    document, question = split(BODIES)
+    document, query = split(BODIES)
     document.update({name: rows for (name, rows), use in zip(LAGGED.items(), of_set) if use})
-    question.update({name: rows[::-1] for (name, rows), use in zip(LAGGED.items(), of_question) if use})
+    query.update({name: rows[::-1] for (name, rows), use in zip(LAGGED.items(), of_query) if use})
     assert client.put('d', document).status in (200, 201)
-    request = {k: v for k, v in {**document, **question}.items() if k != 'n_vertices'}
+    request = {k: v for k, v in {**document, **query}.items() if k != 'n_vertices'}
     for route, more in asked_of(request, rng):
-        got = answer(client, f'/v1/sets/d/{route}', {**question, **more}).body
+        got = answer(client, f'/v1/sets/d/{route}', {**query, **more}).body
         assert got == answer(client, f'/v1/{route}', {**request, **more}).body
     for name in LAGGED:
         if name not in request:
-            refused = client.send('POST', '/v1/sets/d/vjp', {**question, 'cotangents': {}, 'wrt': [f'/{name}']})
+            refused = client.send('POST', '/v1/sets/d/vjp', {**query, 'cotangents': {}, 'wrt': [f'/{name}']})
             assert refused.status == 422 and refused.pointers == ['/wrt/0']
 
 
 def test_of_a_patched_set(client):
-    document, question = split(VERTICES)
+    document, query = split(VERTICES)
     assert client.put('d', document).status == 201
     patch = {'friction': {'mu_s': 0.7, 'viscous': None}, 'positions': [[x + 0.01 * i for x in row] for i, row in
                                                                        enumerate(VERTICES['positions'])]}
     assert client.patch('d', patch).status == 200
     request = {**VERTICES, 'positions': patch['positions'], 'friction': {'eps_v': 0.5, 'mu_s': 0.7, 'mu_k': 0.4}}
     more = {'cotangents': {'potential': 1}, 'wrt': ['/positions', '/friction/mu_s']}
-    assert (answer(client, '/v1/sets/d/vjp', {**question, **more}).body ==
+    assert (answer(client, '/v1/sets/d/vjp', {**query, **more}).body ==
             answer(client, '/v1/vjp', {**request, **more}).body)
-    gone = client.send('POST', '/v1/sets/d/vjp', {**question, 'cotangents': {}, 'wrt': ['/friction/viscous']})
+    gone = client.send('POST', '/v1/sets/d/vjp', {**query, 'cotangents': {}, 'wrt': ['/friction/viscous']})
     assert gone.status == 422 and gone.pointers == ['/wrt/0'] and gone.json['code'] == 'unknown_pointer'
 
 
 def test_routes_of_sets(client):
-    question = {'velocities': VERTICES['velocities']}
+    query = {'velocities': VERTICES['velocities']}
     for route, more in (('jvp', {'tangents': {}}), ('vjp', {'cotangents': {}, 'wrt': []})):
         path = f'/v1/sets/d/{route}'
-        missing = client.send('POST', path, {**question, **more})
+        missing = client.send('POST', path, {**query, **more})
         assert missing.status == 404 and missing.json['code'] == 'unknown_set'
         assert client.put('d', split(VERTICES)[0]).status == 201
-        changed = client.send('POST', path, {**question, **more}, If_Collision_Set_Version='0' * 32)
+        changed = client.send('POST', path, {**query, **more}, If_Collision_Set_Version='0' * 32)
         assert changed.status == 412 and changed.version == client.get('d').version
-        assert answer(client, path, {**question, **more}, If_Collision_Set_Version=changed.version).version
-        for refused in (client.send('POST', path + '?x=1', {**question, **more}), client.send(
-                'POST', path, {**question, **more, 'friction': {}}), client.send('POST', path, {**question, **more, 'outputs': []})):
+        assert answer(client, path, {**query, **more}, If_Collision_Set_Version=changed.version).version
+        for refused in (client.send('POST', path + '?x=1', {**query, **more}), client.send(
+                'POST', path, {**query, **more, 'friction': {}}), client.send('POST', path, {**query, **more, 'outputs': []})):
             assert refused.status == 422
         assert client.send('GET', path).status == 405
         client.delete('d')
@@ -586,9 +586,9 @@ def test_refusals(client, route, more, pointers, code):
     assert got.status == 422 and got.pointers == pointers and got.json['code'] == code, got
     if 'dim' in more or 'velocities' in more or 'n_vertices' in more:
         return
-    document, question = split(VERTICES)
+    document, query = split(VERTICES)
     assert client.put('d', document).status in (200, 201)
-    got = client.send('POST', f'/v1/sets/d/{route}', {**question, **more})
+    got = client.send('POST', f'/v1/sets/d/{route}', {**query, **more})
     assert got.status == 422 and got.pointers == pointers and got.json['code'] == code, got
     assert got.version
 
@@ -755,24 +755,24 @@ def test_the_jacobian_beside_other_outputs(client):
 @pytest.mark.parametrize('name', WITH_POSITIONS)
 def test_the_jacobian_of_a_set(client, name):
     request = WITH_POSITIONS[name]
-    document, question = split(request)
+    document, query = split(request)
     assert client.put('d', document).status in (200, 201)
     for options in ({'format': 'csr'}, {'format': 'triplets'}, {'format': 'csr', 'pattern': False}, {'pattern': False}):
         more = {'outputs': ['position_jacobian', 'hessian'], 'position_jacobian': options, 'hessian': {'format': 'csr'}}
         expected = answer(client, '/v1/evaluate', {**request, **more}).body
         for _ in range(2):
-            assert answer(client, '/v1/sets/d/evaluate', {**question, **more}).body == expected
+            assert answer(client, '/v1/sets/d/evaluate', {**query, **more}).body == expected
 
 
 def test_the_jacobian_counts_in_its_set(client):
     """Its pattern is made on first use, and kept."""
-    document, question = split(VERTICES)
+    document, query = split(VERTICES)
     assert client.put('d', document).status == 201
     before = client.list().json['sets'][0]['bytes']
     more = {'outputs': ['position_jacobian']}
-    answer(client, '/v1/sets/d/evaluate', {**question, **more})
+    answer(client, '/v1/sets/d/evaluate', {**query, **more})
     kept = client.list().json['sets'][0]['bytes']
-    answer(client, '/v1/sets/d/evaluate', {**question, **more})
+    answer(client, '/v1/sets/d/evaluate', {**query, **more})
     assert before < kept == client.list().json['sets'][0]['bytes']
 
 
@@ -780,9 +780,9 @@ def test_refusals_of_the_jacobian(client):
     without = {k: v for k, v in ONE.items()}
     got = client.send('POST', '/v1/evaluate', {**without, 'outputs': ['position_jacobian']})
     assert got.status == 422 and got.pointers == ['/positions'] and got.json['code'] == 'missing_field', got
-    document, question = split(without)
+    document, query = split(without)
     assert client.put('d', document).status == 201
-    got = client.send('POST', '/v1/sets/d/evaluate', {**question, 'outputs': ['position_jacobian']})
+    got = client.send('POST', '/v1/sets/d/evaluate', {**query, 'outputs': ['position_jacobian']})
     assert got.status == 422 and got.pointers == ['/positions'] and got.json['code'] == 'missing_field', got
     for options, pointer, code in (({'format': 'bsr'}, '/position_jacobian/format', 'unknown_word'),
                                    ({'format': 'factors'}, '/position_jacobian/format', 'unknown_word'),

@@ -145,7 +145,7 @@ def test_symbols_have_one_meaning(page):
     assert not re.findall(SECOND_MEANINGS, page.read_text())
 
 
-def test_speed_in_the_questions_is_the_measured_one():
+def test_speed_in_the_queries_is_the_measured_one():
     told = re.search(r"One core evaluates (\d+) to (\d+) million contacts a second \(`potential_gradient`",
                      (ROOT / "docs/faq.md").read_text())
     row = re.search(r"^\| `potential_gradient` \| ([^|]+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|",

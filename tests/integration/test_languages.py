@@ -25,7 +25,7 @@ int main(void)
 	const int32_t stencil[2] = {0, 1};
 	const double positions[6] = {0, 0, 0, 0, 0, 1}, velocities[6] = {1}, force = 2;
 	const struct fric_context context = {.n_threads = 1, .stop = flag};
-	const struct fric_question question = {.velocities = velocities};
+	const struct fric_query query = {.velocities = velocities};
 	struct fric_contacts *contacts;
 	struct fric_error error;
 	double gradient[6];
@@ -46,8 +46,8 @@ int main()
 	fric_context context = fric_context();
 	context.n_threads = 1;
 	context.stop = &stop;
-	fric_question question = fric_question();
-	question.velocities = velocities;
+	fric_query query = fric_query();
+	query.velocities = velocities;
 	fric_contacts *contacts;
 	fric_error error;
 	double gradient[6];
@@ -67,7 +67,7 @@ BOTH = """
 	const fric_code stopped = fric_prepare(&context, &batch, &contacts, &error);
 	stop = false;
 	if (fric_prepare(&context, &batch, &contacts, &error) ||
-	    fric_evaluate(&context, contacts, &question, %s, gradient, &error))
+	    fric_evaluate(&context, contacts, &query, %s, gradient, &error))
 		return 1;
 	printf("%%d %%g %%g\\n", stopped == FRIC_E_STOPPED, gradient[0], fric_smooth_friction_f1(0.05, 0.1));
 	fric_contacts_free(contacts);

@@ -145,7 +145,7 @@ def test_scale_freedom(server, law, power):
         assert after[1]['values'] == [x * power_of for x in before[1]['values']], (name, body)
 
 
-def test_query(server):
+def test_url_query(server):
     query = 'y=0.004,0.02&mu_s=0.5&mu_k=0.2&eps_v=0.01&law=exponential&stribeck_speed=0.01&viscous=3'
     status, answer = call(server, 'GET', f'/v1/functions/law_force?{query}')
     assert status == 200

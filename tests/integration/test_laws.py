@@ -87,14 +87,14 @@ def test_check(server, seed):
 def test_set(server, seed):
     """A set with the same content returns the same bytes."""
     request = generate_laws.request(seed)
-    document, question = sets.document_of(request)
+    document, query = sets.document_of(request)
     client = sets.Client(server)
     try:
         put = client.put(f'laws-{seed}', document)
         assert put.status == 201, (put, document)
         assert put.json.get('n_bodies') == (len(flat(request['body_positions'])) // request['dim']
                                             if 'body_positions' in request else None)
-        assert client.evaluate(f'laws-{seed}', question).body == send(server, request).body, request
+        assert client.evaluate(f'laws-{seed}', query).body == send(server, request).body, request
         client.delete(f'laws-{seed}')
     finally:
         client.close()
@@ -111,14 +111,14 @@ def test_patched_set(server, seed):
         if k % 2:
             changes[g]['surface_velocity'] = [[x * largest_speed(request) for x in e]] * n_contacts(g, fields)
     patch = {'friction': {'law': 'exponential'}, 'collisions': changes}
-    document, question = sets.document_of(request)
+    document, query = sets.document_of(request)
     client = sets.Client(server)
     try:
         assert client.put(f'laws-patched-{seed}', document).status == 201
         patched = client.patch(f'laws-patched-{seed}', patch)
         whole = send(server, sets.merge(copy.deepcopy(request), patch))
         assert patched.status == whole.status == 200, (patched, whole, request)
-        assert client.evaluate(f'laws-patched-{seed}', question).body == whole.body, request
+        assert client.evaluate(f'laws-patched-{seed}', query).body == whole.body, request
         client.delete(f'laws-patched-{seed}')
     finally:
         client.close()

@@ -13,7 +13,7 @@ from conftest import ROOT  # noqa: E402
 from sets import FRAME, JSON  # noqa: E402
 
 PROGRAM = ROOT / os.environ.get('FRICTIOND', 'build/frictiond')
-QUESTION = {'outputs': ['potential', 'gradient', 'hessian', 'hessian_products', 'line', 'collisions']}
+QUERY = {'outputs': ['potential', 'gradient', 'hessian', 'hessian_products', 'line', 'collisions']}
 
 
 @pytest.fixture(params=['1', '8'])
@@ -35,11 +35,11 @@ def scene(dim, n_vertices, n_bodies, groups):
         'body_body': {'bodies': [], 'point': [], 'normal': [], 'normal_force': []}}
     document = {'dim': dim, 'n_vertices': n_vertices, 'body_positions': [[0.5] * dim] * n_bodies,
                 'friction': {'mu': 0.5, 'eps_v': 0.01}, 'collisions': {name: every[name] for name in groups}}
-    question = {**QUESTION, 'velocities': [[0.1 * (d + 1) for d in range(dim)]] * n_vertices,
+    query = {**QUERY, 'velocities': [[0.1 * (d + 1) for d in range(dim)]] * n_vertices,
                 'body_velocities': [[0.1 * (d + 1) for d in range(twist)]] * n_bodies, 'vectors': [[1.0] * n_dofs],
                 'line': {'direction': [[1.0] * dim] * n_vertices, 'body_direction': [[1.0] * twist] * n_bodies,
                          'steps': [0, 1]}}
-    return document, question, n_dofs
+    return document, query, n_dofs
 
 
 SCENES = {
@@ -48,8 +48,8 @@ SCENES = {
     'vertices alone': (2, 0, ['plane_vertex'])}
 
 
-def whole(document, question):
-    return {**{name: value for name, value in document.items() if name != 'n_vertices'}, **question}
+def whole(document, query):
+    return {**{name: value for name, value in document.items() if name != 'n_vertices'}, **query}
 
 
 def check_shape(answer, document, n_dofs, form, touched):
@@ -76,18 +76,18 @@ def check_shape(answer, document, n_dofs, form, touched):
 @pytest.mark.parametrize('name', SCENES)
 def test_evaluated(client, name, dim, form):
     """JSON, a frame and a set give the same response."""
-    document, question, n_dofs = scene(dim, *SCENES[name])
-    question['hessian'] = {'format': form}
+    document, query, n_dofs = scene(dim, *SCENES[name])
+    query['hessian'] = {'format': form}
     if not document['body_positions']:
-        del question['body_velocities'], question['line']['body_direction'], document['body_positions']
-    request = whole(document, question)
+        del query['body_velocities'], query['line']['body_direction'], document['body_positions']
+    request = whole(document, query)
     answer = client.send('POST', '/v1/evaluate', request, JSON)
     assert answer.status == 200, answer
     if 'body_positions' in document:
         check_shape(json.loads(answer.body), document, n_dofs, form, 'body_world' in SCENES[name][2])
     for kind in JSON, FRAME:
         assert client.send('PUT', '/v1/sets/lonely', document, kind).status in (200, 201)
-        asked = client.send('POST', '/v1/sets/lonely/evaluate', question, kind)
+        asked = client.send('POST', '/v1/sets/lonely/evaluate', query, kind)
         again = client.send('POST', '/v1/evaluate', request, kind)
         assert asked.status == again.status == 200, (asked, again)
         assert asked.body == again.body
@@ -97,10 +97,10 @@ def test_evaluated(client, name, dim, form):
 @pytest.mark.parametrize('dim', [2, 3])
 @pytest.mark.parametrize('name', SCENES)
 def test_checked(client, name, dim, tmp_path):
-    document, question, _ = scene(dim, *SCENES[name])
+    document, query, _ = scene(dim, *SCENES[name])
     if not document['body_positions']:
-        del question['body_velocities'], question['line']['body_direction'], document['body_positions']
-    request = whole(document, question)
+        del query['body_velocities'], query['line']['body_direction'], document['body_positions']
+    request = whole(document, query)
     answer = client.send('POST', '/v1/check', request, JSON)
     assert answer.status == 200 and json.loads(answer.body)['agrees'], answer
     path = tmp_path / 'request.json'

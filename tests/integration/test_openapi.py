@@ -556,7 +556,7 @@ def parameters_of(method, path):
 
 
 def test_answers_about_sets_are_as_described(served):  # noqa: F811
-    question = {'velocities': [[0.25, 0, 0]]}
+    query = {'velocities': [[0.25, 0, 0]]}
     assert ask(served, 'GET', SET)[0] == 404
     status, headers = ask(served, 'PUT', SET, DOCUMENT)
     assert status == 201 and headers['location'] == '/v1/sets/described'
@@ -565,9 +565,9 @@ def test_answers_about_sets_are_as_described(served):  # noqa: F811
     assert ask(served, 'PUT', SET, DOCUMENT, If_None_Match='*')[0] == 412
     assert ask(served, 'PUT', SET, {**DOCUMENT, 'velocities': [[0, 0, 0]]})[0] == 422
     assert ask(served, 'GET', SET, If_Collision_Set_Version='0' * 32)[0] == 412
-    assert ask(served, 'POST', SET + '/evaluate', question, If_Collision_Set_Version=version)[0] == 200
-    assert ask(served, 'POST', SET + '/evaluate', question, Accept=FRAME)[0] == 200
-    assert ask(served, 'POST', SET + '/check', question)[0] == 200
+    assert ask(served, 'POST', SET + '/evaluate', query, If_Collision_Set_Version=version)[0] == 200
+    assert ask(served, 'POST', SET + '/evaluate', query, Accept=FRAME)[0] == 200
+    assert ask(served, 'POST', SET + '/check', query)[0] == 200
     assert ask(served, 'GET', '/v1/sets')[0] == 200
     patch = {'collisions': {'plane_vertex': {'normal_force': 10}}}
     assert ask(served, 'PATCH', SET, patch, Content_Type='application/merge-patch+json')[0] == 200

@@ -595,8 +595,8 @@ def run(*arguments, **more):
 
 def test_exit_codes(server):
     port = server.rsplit(":", 1)[1]
-    for question in ("--help", "--version", "--print-config", "--print-openapi", "--print-options-markdown"):
-        assert run(question).returncode == 0
+    for query in ("--help", "--version", "--print-config", "--print-openapi", "--print-options-markdown"):
+        assert run(query).returncode == 0
     assert run("--port", port).returncode == 1
     assert run("--port", "0", "--host", "203.0.113.1").returncode == 1
     assert run("--prot", "1").returncode == 2

@@ -32,7 +32,7 @@ header_of() {
 	tr -d '\r' <<<"$1" | sed -n '/^$/q; s/^'"$2"': //Ip'
 }
 
-test_questions() {
+test_queries() {
 	run --help
 	is "--help: exit 0" "$STATUS" 0
 	like "--help: on standard output" "$OUT" '^Usage: frictiond'
@@ -555,7 +555,7 @@ test_drain_ends() {
 	exec 6>&-
 }
 
-test_questions
+test_queries
 test_bad_options
 test_file
 test_bad_addresses

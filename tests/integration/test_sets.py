@@ -32,9 +32,9 @@ def client(server):
     one.close()
 
 
-def whole(client, document, question, kind=JSON, accept=None):
+def whole(client, document, query, kind=JSON, accept=None):
     document = {k: v for k, v in document.items() if k != 'n_vertices'}
-    return client.send('POST', '/v1/evaluate', {**document, **question}, kind, **({'Accept': accept} if accept else {}))
+    return client.send('POST', '/v1/evaluate', {**document, **query}, kind, **({'Accept': accept} if accept else {}))
 
 
 # ---- the resource ----
@@ -73,8 +73,8 @@ def test_replaced_as_a_whole(client):
     second = client.put('a', other)
     assert (first.status, second.status) == (201, 200) and 'Location' not in second.headers
     assert second.version != first.version
-    question = {'velocities': VELOCITIES}
-    assert client.evaluate('a', question).body == whole(client, other, question).body
+    query = {'velocities': VELOCITIES}
+    assert client.evaluate('a', query).body == whole(client, other, query).body
 
 
 @pytest.mark.parametrize('name', ['a', 'A-Z.a-z_0~9', '0123456789abcdef' * 4, '...', '-', '~', '_.'])
@@ -133,7 +133,7 @@ def test_the_answer_is_always_json(client):
 
 @pytest.mark.parametrize('field', ['velocities', 'body_velocities', 'outputs', 'collision_outputs', 'hessian', 'tangents',
                                    'cotangents', 'wrt'])
-def test_the_question_is_no_part_of_a_set(client, field):
+def test_the_query_is_no_part_of_a_set(client, field):
     value = {'velocities': VELOCITIES, 'outputs': ['potential'], 'collision_outputs': [], 'hessian': {}}.get(field, [])
     for answer in (client.put('a', {**DOCUMENT, field: value}),):
         assert answer.status == 422 and answer.json['code'] == 'unknown_field' and answer.pointers == [f'/{field}'], answer
@@ -143,7 +143,7 @@ def test_the_question_is_no_part_of_a_set(client, field):
 
 
 @pytest.mark.parametrize('field', ['dim', 'positions', 'friction', 'barrier', 'collisions', 'on_degenerate', 'n_vertices'])
-def test_the_set_is_no_part_of_a_question(client, field):
+def test_the_set_is_no_part_of_a_query(client, field):
     client.put('a', DOCUMENT)
     value = {**DOCUMENT, 'on_degenerate': 'error', 'n_vertices': 5}[field]
     answer = client.evaluate('a', {'velocities': VELOCITIES, field: value})
@@ -232,17 +232,17 @@ KINDS = [(JSON, None), (FRAME, None), (JSON, FRAME), (FRAME, JSON)]
 @pytest.mark.parametrize('seed', range(int(os.environ.get('RANDOM_SETS', 80))))
 def test_random_sets(client, seed):
     request = generate.request(seed)
-    document, question = sets.document_of(request)
+    document, query = sets.document_of(request)
     kind, accept = KINDS[seed % 4]
     headers = {'Accept': accept} if accept else {}
     assert client.put('a', document, KINDS[seed // 4 % 4][0]).status == 201
-    expected = whole(client, document, question, kind, accept)
+    expected = whole(client, document, query, kind, accept)
     assert expected.status == 200
     for _ in range(3):
-        answer = client.evaluate('a', question, kind, **headers)
+        answer = client.evaluate('a', query, kind, **headers)
         assert answer.status == 200 and answer.body == expected.body, seed
         assert answer.headers['Content-Type'] == expected.headers['Content-Type']
-    checked = client.check('a', question)
+    checked = client.check('a', query)
     expected = client.send('POST', '/v1/check', request)
     assert checked.status == 200 and checked.body == expected.body
 
@@ -253,11 +253,11 @@ def test_formats_of_the_hessian(client, format, triangle):
     client.put('a', DOCUMENT)
     hessian = {'format': format, **({'triangle': triangle} if triangle else {})}
     for projection in ('none', 'clamp'):
-        question = {'velocities': VELOCITIES, 'outputs': ['hessian', 'collisions'], 'collision_outputs': ALL,
+        query = {'velocities': VELOCITIES, 'outputs': ['hessian', 'collisions'], 'collision_outputs': ALL,
                     'hessian': {**hessian, 'projection': projection}}
-        expected = whole(client, DOCUMENT, question)
+        expected = whole(client, DOCUMENT, query)
         for _ in range(3):
-            assert client.evaluate('a', question).body == expected.body
+            assert client.evaluate('a', query).body == expected.body
 
 
 MATCHSTICK = {'dim': 3, 'n_vertices': 1, 'friction': {'eps_v': 0.1, 'mu': 0.5},
@@ -267,18 +267,18 @@ MATCHSTICK = {'dim': 3, 'n_vertices': 1, 'friction': {'eps_v': 0.1, 'mu': 0.5},
 
 def test_lagged_velocities(client):
     """The query's lagged velocities take precedence, then the set's, then the velocities."""
-    question, own = {'velocities': [[1, 0.2, 0]]}, {'lagged_velocities': [[0.3, 1, 0]]}
+    query, own = {'velocities': [[1, 0.2, 0]]}, {'lagged_velocities': [[0.3, 1, 0]]}
     client.put('without', MATCHSTICK)
     client.put('with', {**MATCHSTICK, 'lagged_velocities': [[1, 1, 0]]})
-    ways = [client.evaluate('without', question), client.evaluate('with', question),
-            client.evaluate('without', {**question, **own}), client.evaluate('with', {**question, **own})]
-    expected = [whole(client, MATCHSTICK, question),
-                whole(client, MATCHSTICK, {**question, 'lagged_velocities': [[1, 1, 0]]}),
-                whole(client, MATCHSTICK, {**question, **own}), whole(client, MATCHSTICK, {**question, **own})]
+    ways = [client.evaluate('without', query), client.evaluate('with', query),
+            client.evaluate('without', {**query, **own}), client.evaluate('with', {**query, **own})]
+    expected = [whole(client, MATCHSTICK, query),
+                whole(client, MATCHSTICK, {**query, 'lagged_velocities': [[1, 1, 0]]}),
+                whole(client, MATCHSTICK, {**query, **own}), whole(client, MATCHSTICK, {**query, **own})]
     assert [a.body for a in ways] == [e.body for e in expected]
     assert len({a.body for a in ways}) == 3
     assert client.patch('with', {'lagged_velocities': None}).status == 200
-    assert client.evaluate('with', question).body == expected[0].body
+    assert client.evaluate('with', query).body == expected[0].body
 
 
 def test_distances_that_cannot_be_told(client):
@@ -287,8 +287,8 @@ def test_distances_that_cannot_be_told(client):
     document = {**MATCHSTICK, 'collisions': {'plane_vertex': {**MATCHSTICK['collisions']['plane_vertex'],
                                                               'plane_origin': [0, 0, 0]}}}
     assert client.put('a', document).status == 201
-    question = {'velocities': [[1, 0, 0]], 'outputs': ['collisions'], 'collision_outputs': ['distance']}
-    answer, expected = client.evaluate('a', question), whole(client, document, question)
+    query = {'velocities': [[1, 0, 0]], 'outputs': ['collisions'], 'collision_outputs': ['distance']}
+    answer, expected = client.evaluate('a', query), whole(client, document, query)
     assert answer.status == expected.status == 422
     assert answer.json['code'] == expected.json['code'] and answer.pointers == expected.pointers == ['/positions']
 
@@ -316,13 +316,13 @@ def test_patches(client, patch, kind, put_kind):
     assert answer.status == 200 and answer.version not in (before.version, None), answer
     merged = sets.merge(DOCUMENT, patch)
     for outputs in (['potential', 'gradient', 'hessian'], ['collisions']):
-        question = {'velocities': VELOCITIES, 'outputs': outputs, 'hessian': {'format': 'csr'}}
+        query = {'velocities': VELOCITIES, 'outputs': outputs, 'hessian': {'format': 'csr'}}
         if 'collisions' in outputs:
-            question['collision_outputs'] = ALL
-        expected = whole(client, merged, question)
+            query['collision_outputs'] = ALL
+        expected = whole(client, merged, query)
         assert expected.status == 200
-        assert client.evaluate('a', question).body == expected.body
-        assert client.evaluate('a', question, FRAME).body == whole(client, merged, question, FRAME).body
+        assert client.evaluate('a', query).body == expected.body
+        assert client.evaluate('a', query, FRAME).body == whole(client, merged, query, FRAME).body
     assert client.get('a').json == answer.json
 
 
@@ -358,13 +358,13 @@ def test_a_json_patch_is_no_merge_patch(client):
     ({'barrier': {'dhat': 'a'}}, ['/barrier/dhat']), ({'friction': 3}, ['/friction']),
 ])
 def test_a_patch_that_does_not_pass_changes_nothing(client, patch, pointers):
-    before, question = client.put('a', DOCUMENT), {'velocities': VELOCITIES}
-    numbers = client.evaluate('a', question).body
+    before, query = client.put('a', DOCUMENT), {'velocities': VELOCITIES}
+    numbers = client.evaluate('a', query).body
     answer = client.patch('a', patch)
     assert answer.status == 422, answer
     assert pointers is None or answer.pointers == pointers, answer
     assert answer.version == before.version == client.get('a').version
-    assert client.evaluate('a', question).body == numbers
+    assert client.evaluate('a', query).body == numbers
 
 
 def test_what_cannot_be_answered_changes_nothing(server_with):
@@ -392,8 +392,8 @@ def test_a_patch_of_a_patch(client):
             continue
         document = merged
         assert client.patch('a', patch, FRAME if len(patch) % 2 else JSON).status == 200
-        question = {'velocities': VELOCITIES}
-        assert client.evaluate('a', question).body == whole(client, document, question).body
+        query = {'velocities': VELOCITIES}
+        assert client.evaluate('a', query).body == whole(client, document, query).body
 
 
 def test_malformed_bodies(client):
@@ -433,11 +433,11 @@ def test_a_put_of_what_is_there(client):
 def test_if_collision_set_version(client):
     version = client.put('a', DOCUMENT).version
     other = 'f' * 32
-    question = {'velocities': VELOCITIES}
+    query = {'velocities': VELOCITIES}
 
     def ask(if_version):
         headers = {'If_Collision_Set_Version': if_version}
-        return [client.evaluate('a', question, **headers), client.check('a', question, **headers),
+        return [client.evaluate('a', query, **headers), client.check('a', query, **headers),
                 client.pattern('a', **headers), client.get('a', **headers)]
 
     assert [a.status for a in ask(version)] == [200] * 4
@@ -451,7 +451,7 @@ def test_if_collision_set_version(client):
     answer = client.put('none', DOCUMENT, **absent)
     assert answer.status == 412 and answer.json['code'] == 'set_changed'
     for answer in (client.get('none', **absent), client.patch('none', {}, **absent), client.delete('none', **absent),
-                   client.evaluate('none', question, **absent)):
+                   client.evaluate('none', query, **absent)):
         assert answer.status == 404 and answer.json['code'] == 'unknown_set'
     assert client.delete('a', If_Collision_Set_Version=version).status == 204
 

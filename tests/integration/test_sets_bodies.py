@@ -25,7 +25,7 @@ DOCUMENT = {
                       **ELLIPSES},
         'body_world': {'bodies': [1, 0], 'point': [[0, 1, 0.5], [1, 0, 0]], 'normal': [0, 1, 1], 'normal_force': 3,
                        'roll_radius': [0.1, 0.2], **ELLIPSES}}}
-QUESTION = {
+QUERY = {
     'velocities': [[0.3, 0.1, 0], [0.1, 0.2, 0]], 'body_velocities': [[0.1, 0.2, 0.3, 0, 0.1, 0], [0.2, 0, 0, 0.1, 0, 0.3]],
     'outputs': ['potential', 'gradient', 'hessian', 'collisions', 'line', 'hessian_products'],
     'collision_outputs': ['mu_s', 'mu_k', 'spin', 'rolling', 'anchor', 'friction_force', 'slip_ratio'],
@@ -33,8 +33,8 @@ QUESTION = {
     'vectors': [[1] * 18]}
 
 
-def whole(document, question):
-    return {**{name: value for name, value in document.items() if name != 'n_vertices'}, **question}
+def whole(document, query):
+    return {**{name: value for name, value in document.items() if name != 'n_vertices'}, **query}
 
 
 @pytest.fixture
@@ -45,12 +45,12 @@ def client(server):
     one.close()
 
 
-def same(client, document, question, kind=JSON):
+def same(client, document, query, kind=JSON):
     """The bytes of both responses, whose status must be 200."""
     put = client.send('PUT', '/v1/sets/bodies', document, kind)
     assert put.status in (200, 201), put
-    asked = client.send('POST', '/v1/sets/bodies/evaluate', question, kind)
-    expected = client.send('POST', '/v1/evaluate', whole(document, question), kind)
+    asked = client.send('POST', '/v1/sets/bodies/evaluate', query, kind)
+    expected = client.send('POST', '/v1/evaluate', whole(document, query), kind)
     assert asked.status == expected.status == 200, (asked, expected)
     return asked.body, expected.body
 
@@ -61,9 +61,9 @@ def test_whoever_brings_lagged_velocities(client, form, kind):
     answers = set()
     for kept in itertools.product((False, True), repeat=4):
         document = {**DOCUMENT, **{name: LAGGED[name] for name, is_in in zip(LAGGED, kept[:2]) if is_in}}
-        question = {**QUESTION, 'hessian': {'format': form}, **{name: OTHERS[name] for name, is_in in zip(OTHERS, kept[2:])
+        query = {**QUERY, 'hessian': {'format': form}, **{name: OTHERS[name] for name, is_in in zip(OTHERS, kept[2:])
                                                                 if is_in}}
-        asked, expected = same(client, document, question, kind)
+        asked, expected = same(client, document, query, kind)
         assert asked == expected, kept
         answers.add(asked)
     assert len(answers) == 9  # for vertices and for bodies: the query's, the set's, or none
@@ -71,17 +71,17 @@ def test_whoever_brings_lagged_velocities(client, form, kind):
 
 @pytest.mark.parametrize('alone', ['vertices', 'bodies'])
 def test_one_of_both_alone(client, alone):
-    document, question = copy.deepcopy(DOCUMENT), copy.deepcopy(QUESTION)
+    document, query = copy.deepcopy(DOCUMENT), copy.deepcopy(QUERY)
     if alone == 'bodies':
-        del document['collisions']['plane_vertex'], document['n_vertices'], question['velocities'], question['line']['direction']
+        del document['collisions']['plane_vertex'], document['n_vertices'], query['velocities'], query['line']['direction']
     else:
         del document['collisions']['body_body'], document['collisions']['body_world'], document['body_positions']
-        del question['body_velocities'], question['line']['body_direction']
-    question['vectors'] = [[1] * (6 if alone == 'vertices' else 12)]
+        del query['body_velocities'], query['line']['body_direction']
+    query['vectors'] = [[1] * (6 if alone == 'vertices' else 12)]
     name = 'lagged_velocities' if alone == 'vertices' else 'lagged_body_velocities'
-    for of_set, of_question in itertools.product((False, True), repeat=2):
+    for of_set, of_query in itertools.product((False, True), repeat=2):
         asked, expected = same(client, {**document, **({name: LAGGED[name]} if of_set else {})},
-                               {**question, **({name: OTHERS[name]} if of_question else {})})
+                               {**query, **({name: OTHERS[name]} if of_query else {})})
         assert asked == expected
     assert ('n_bodies' in json.loads(asked)) == (alone == 'bodies')
     assert json.loads(asked)['gradient' if alone == 'bodies' else 'n_vertices'] == ([] if alone == 'bodies' else 2)
@@ -103,17 +103,17 @@ PATCHES = {
 
 @pytest.mark.parametrize('name', PATCHES)
 def test_patches(client, name):
-    document, question = DOCUMENT, QUESTION
-    before, _ = same(client, document, question)
+    document, query = DOCUMENT, QUERY
+    before, _ = same(client, document, query)
     merged = sets.merge(copy.deepcopy(document), PATCHES[name])
     if name == 'one body more':
-        question = {**question, 'body_velocities': question['body_velocities'] + [[0] * 6], 'vectors': [[1] * 24],
-                    'line': {**question['line'], 'body_direction': [[0] * 6] * 3}}
+        query = {**query, 'body_velocities': query['body_velocities'] + [[0] * 6], 'vectors': [[1] * 24],
+                    'line': {**query['line'], 'body_direction': [[0] * 6] * 3}}
     tag = client.send('GET', '/v1/sets/bodies/pattern').headers['etag']
     assert client.send('PATCH', '/v1/sets/bodies', PATCHES[name]).status == 200
-    asked = client.send('POST', '/v1/sets/bodies/evaluate', question)
+    asked = client.send('POST', '/v1/sets/bodies/evaluate', query)
     assert asked.status == 200 and asked.body != before
-    assert asked.body == client.send('POST', '/v1/evaluate', whole(merged, question)).body
+    assert asked.body == client.send('POST', '/v1/evaluate', whole(merged, query)).body
     assert (client.send('GET', '/v1/sets/bodies/pattern').headers['etag'] == tag) == (name != 'one body more')
 
 
@@ -126,15 +126,15 @@ def test_what_a_set_is(client):
 
 def test_patterns(client):
     """Patterns cover stencils only; blocks of bodies are not supported."""
-    question = {**{k: v for k, v in QUESTION.items() if k != 'collision_outputs'}, 'outputs': ['hessian']}
+    query = {**{k: v for k, v in QUERY.items() if k != 'collision_outputs'}, 'outputs': ['hessian']}
     for form in ('csr', 'triplets'):
-        asked, _ = same(client, DOCUMENT, {**question, 'hessian': {'format': form, 'triangle': 'upper'}})
+        asked, _ = same(client, DOCUMENT, {**query, 'hessian': {'format': form, 'triangle': 'upper'}})
         hessian = json.loads(asked)['hessian']
         hessian.pop('data' if form == 'csr' else 'values')
         assert client.send('GET', f'/v1/sets/bodies/pattern?format={form}&triangle=upper').json == hessian
     refused = client.send('GET', '/v1/sets/bodies/pattern?format=bsr')
     assert refused.status == 422 and refused.pointers == ['/format']
-    assert client.send('POST', '/v1/sets/bodies/evaluate', {**question, 'hessian': {'format': 'bsr'}}).pointers == [
+    assert client.send('POST', '/v1/sets/bodies/evaluate', {**query, 'hessian': {'format': 'bsr'}}).pointers == [
         '/hessian/format']
 
 

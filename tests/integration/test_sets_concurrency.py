@@ -33,7 +33,7 @@ DOCUMENTS = [document(n, mu) for n in SIZES for mu in (0.2, 0.7)]
 PATCHES = [{'friction': {'mu': 0.4}}, {'collisions': {'vertex_vertex': None}}, {'barrier': {'dhat': 0.3}}]
 
 
-def question(n, kind):
+def query(n, kind):
     rng = random.Random(kind)
     outputs = [['potential', 'gradient'], ['hessian'], ['collisions'], ['potential', 'gradient', 'hessian']][kind]
     return {'velocities': [[rng.gauss(0, 1) for _ in range(3)] for _ in range(n)], 'outputs': outputs,
@@ -56,7 +56,7 @@ class Expected:
             if key not in self.answers:
                 content = self.documents[version]
                 n = len(content['positions'])
-                got = self.client.send('POST', '/v1/evaluate', {**content, **question(n, kind)}, media)
+                got = self.client.send('POST', '/v1/evaluate', {**content, **query(n, kind)}, media)
                 assert got.status == 200
                 self.answers[key] = got.body
             return self.answers[key]
@@ -114,7 +114,7 @@ def evaluate(client, name, rng, expected):
     with expected.lock:
         n = len(expected.documents[version]['positions'])
     kind, media = rng.randrange(4), rng.choice([JSON, FRAME])
-    answer = client.evaluate(name, question(n, kind), media)
+    answer = client.evaluate(name, query(n, kind), media)
     if answer.status == 404:
         return 'absent'
     if answer.status == 422:  # replaced meanwhile by one with another number of vertices

@@ -18,7 +18,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 from sets import Client  # noqa: E402
 
 MINE, HERS = 'lab-0123456789abcdef', 'hub-0123456789abcdef'
-QUESTION = {'velocities': [[1, 0]], 'outputs': ['potential']}
+QUERY = {'velocities': [[1, 0]], 'outputs': ['potential']}
 ORIGIN = 'https://a.example'
 
 
@@ -106,7 +106,7 @@ def test_one_more_than_there_is_room_for(server_with, server):
     assert count(base, '_refused_total') == 1 and count(base, '_bytes') <= most
     assert eventually(lambda: client.put('b', document(100)).status == 201)
     assert client.get('a').status == 404 and client.get('b').status == 200
-    is_refused(client.evaluate('a', QUESTION), 404, 'unknown_set')
+    is_refused(client.evaluate('a', QUERY), 404, 'unknown_set')
     assert evictions(base) == {'idle': 0, 'own_room': 1, 'others_room': 0, 'equal_share': 0}
     client.close()
 
@@ -184,7 +184,7 @@ def test_callers_have_sets_of_their_own(server_with, tokens):
     assert mine.put('b', document(3)).status == 201
     assert [each['name'] for each in mine.list().json['sets']] == ['a', 'b']
     assert [each['n_collisions'] for each in hers.list().json['sets']] == [2]
-    for answer in hers.get('b'), hers.delete('b'), hers.evaluate('b', QUESTION), hers.patch('b', {}):
+    for answer in hers.get('b'), hers.delete('b'), hers.evaluate('b', QUERY), hers.patch('b', {}):
         is_refused(answer, 404, 'unknown_set')
     assert hers.delete('a').status == 204
     assert mine.get('a').version == first.version
@@ -288,10 +288,10 @@ def test_metrics_count(server_with):
     client.put('b', document(2))
     client.put('a', document(3))
     for _ in range(3):
-        assert client.evaluate('a', QUESTION).status == 200
+        assert client.evaluate('a', QUERY).status == 200
     hits = count(base, '_hits_total')
-    assert client.evaluate('a', QUESTION).status == 200
-    assert client.evaluate('c', QUESTION).status == 404
+    assert client.evaluate('a', QUERY).status == 200
+    assert client.evaluate('c', QUERY).status == 404
     assert client.delete('b').status == 204
     assert count(base, '') == 1 and count(base, '_bytes') == client.list().json['bytes'] > 0
     assert [count(base, f'_{name}_total') for name in ('created', 'replaced', 'removed', 'misses', 'refused')] == [2, 1, 1, 1, 0]
@@ -312,8 +312,8 @@ def test_a_drain_begins_nothing_but_takes_away(server_with):
         assert upload.recv(100).startswith(b'HTTP/1.1 100')
         process.send_signal(signal.SIGTERM)
         eventually(lambda: Client(base).send('GET', '/readyz').status == 503)
-        for attempt in (lambda c: c.put('a', document(2)), lambda c: c.patch('a', {}), lambda c: c.evaluate('a', QUESTION),
-                        lambda c: c.check('a', QUESTION)):
+        for attempt in (lambda c: c.put('a', document(2)), lambda c: c.patch('a', {}), lambda c: c.evaluate('a', QUERY),
+                        lambda c: c.check('a', QUERY)):
             is_refused(attempt(Client(base)), 503, 'draining')
         assert Client(base).get('a').status == 200 and Client(base).pattern('a').status == 200
         assert Client(base).delete('a').status == 204 and Client(base).get('a').status == 404
@@ -363,7 +363,7 @@ def test_a_version_has_no_tail(server):
         for version in first + tail, second + tail, second[:-1], '"' + second + '"', second.upper() + '0':
             condition = {'If_Collision_Set_Version': version}
             for answer in (client.patch('tail', patch, **condition), client.get('tail', **condition),
-                           client.evaluate('tail', QUESTION, **condition), client.check('tail', QUESTION, **condition),
+                           client.evaluate('tail', QUERY, **condition), client.check('tail', QUERY, **condition),
                            client.pattern('tail', **condition), client.delete('tail', **condition)):
                 is_refused(answer, 412, 'set_changed')
     third = client.put('tail', asked, If_Collision_Set_Version=second).version
@@ -382,8 +382,8 @@ def test_conditions_of_other_services_are_refused(server, header, value):
     version = client.put('condition', document()).version
     for answer in (client.put('condition', document(2), **condition), client.put('another', document(2), **condition),
                    client.patch('condition', {}, **condition), client.get('condition', **condition),
-                   client.delete('condition', **condition), client.evaluate('condition', QUESTION, **condition),
-                   client.check('condition', QUESTION, **condition), client.pattern('condition', **condition),
+                   client.delete('condition', **condition), client.evaluate('condition', QUERY, **condition),
+                   client.check('condition', QUERY, **condition), client.pattern('condition', **condition),
                    client.send('POST', '/v1/sets/condition/jvp', b'{}', **condition),
                    client.send('POST', '/v1/sets/condition/vjp', b'{}', **condition)):
         is_refused(answer, 422, 'without_effect')
@@ -411,7 +411,7 @@ def test_memory_returns(server_with):
     client = Client(base)
     for i in range(300):
         assert client.put(f's{i % 7}', document(50 + i)).status in (200, 201)
-        assert client.evaluate(f's{i % 7}', {**QUESTION, 'outputs': ['hessian']}).status == 200
+        assert client.evaluate(f's{i % 7}', {**QUERY, 'outputs': ['hessian']}).status == 200
         if i % 3 == 0:
             assert client.delete(f's{i % 7}').status == 204
     listed = client.list().json
@@ -451,7 +451,7 @@ class Solver(threading.Thread):
         elif method == 'delete':
             answer = self.client.delete(name)
         else:
-            answer = self.client.evaluate(name, QUESTION)
+            answer = self.client.evaluate(name, QUERY)
         self.statuses[method, answer.status] += 1
         if answer.status == 200 and method == 'evaluate':
             self.answers.append((answer.version, answer.json['potential']))
@@ -464,7 +464,7 @@ def test_many_clients_in_little_room(server_with, server, tokens):
     within its limit and is given back."""
     one = bytes_of(server, 400)
     base = server_with('--tokens', tokens, '--set-bytes', str(4 * one), '--set-bytes-per-caller', str(2 * one))
-    unit = Client(server).send('POST', '/v1/evaluate', {k: v for k, v in document().items() if k != 'n_vertices'} | QUESTION)
+    unit = Client(server).send('POST', '/v1/evaluate', {k: v for k, v in document().items() if k != 'n_vertices'} | QUERY)
     solvers = [Solver(base, (MINE, HERS)[i % 2], i) for i in range(CLIENTS)]
     for solver in solvers:
         solver.start()

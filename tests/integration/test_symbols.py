@@ -28,12 +28,12 @@ int main(void)
 	const struct fric_batch batch = {.dim = 3, .n_vertices = 2, .positions = positions,
 		.friction = {.eps_v = 0.1, .source = FRIC_MU_SCALAR, .mu_s = 0.5, .mu_k = 0.5},
 		.groups[FRIC_VERTEX_VERTEX] = {.n = 1, .vertices = stencil, .normal_force = {&force, 0}}};
-	const struct fric_question question = {.velocities = velocities};
+	const struct fric_query query = {.velocities = velocities};
 	struct fric_contacts *contacts;
 	struct fric_error error;
 	double gradient[6];
 	if (fric_prepare(&context, &batch, &contacts, &error) ||
-	    fric_evaluate(&context, contacts, &question, NULL, gradient, &error))
+	    fric_evaluate(&context, contacts, &query, NULL, gradient, &error))
 		return 1;
 	printf("%%g\\n", gradient[0]);
 	fric_contacts_free(contacts);

@@ -737,18 +737,18 @@ def test_the_same_as_jvp_and_vjp(bridge, client, name, pointer):
     if 'materials/' in pointer:
         direction[2] = direction[1]
     like = speeds if wrt == 0 else found(document, pointer)
-    question = {moves[1:]: speeds}
-    tangents = client.send('POST', f'/v1/sets/{name}/jvp', {**question, 'tangents': {
+    query = {moves[1:]: speeds}
+    tangents = client.send('POST', f'/v1/sets/{name}/jvp', {**query, 'tangents': {
         pointer: shaped(direction, like)}}).json['tangents']
     gradient = tangents['gradient'] + flattened(tangents.get('body_gradient', []))
     assert bridge.jacobian('friction', values, direction, wrt, config) == [tangents['potential']]
     assert bridge.jacobian('friction_gradient', values, direction, wrt, config) == gradient
-    cotangents = client.send('POST', f'/v1/sets/{name}/vjp', {**question, 'wrt': [pointer],
+    cotangents = client.send('POST', f'/v1/sets/{name}/vjp', {**query, 'wrt': [pointer],
                                                              'cotangents': {'potential': 3}}).json['cotangents']
     assert bridge.gradient('friction', values, [3], wrt, config) == flattened(cotangents[pointer])
     sens = noise(63, len(gradient))
     halves = {'body_gradient': sens} if name == 'bodies' else {'gradient': sens}
-    cotangents = client.send('POST', f'/v1/sets/{name}/vjp', {**question, 'wrt': [pointer],
+    cotangents = client.send('POST', f'/v1/sets/{name}/vjp', {**query, 'wrt': [pointer],
                                                              'cotangents': halves}).json['cotangents']
     assert bridge.gradient('friction_gradient', values, sens, wrt, config) == flattened(cotangents[pointer])
 

@@ -20,8 +20,8 @@ FACTORS = {
     'geometry': ['derived', 'given'],
     'aniso': ['none', 'scaled', 'ellipses'],
     'offsets': ['none', 'surface_velocity', 'anchor', 'viscous'],
-    'lagged': ['none', 'document', 'question', 'both'],
-    'lagged_bodies': ['none', 'document', 'question', 'both'],
+    'lagged': ['none', 'document', 'query', 'both'],
+    'lagged_bodies': ['none', 'document', 'query', 'both'],
     'on_degenerate': ['absent', 'error', 'skip', 'faults'],
     'format': ['triplets', 'csr', 'bsr', 'factors'],
     'triangle': ['absent', 'full', 'upper', 'lower'],
@@ -77,7 +77,7 @@ def pair(a, x, b, y):
 
 
 class Scene:
-    """One row's request: the set's document and the question about it."""
+    """One row's request: the set's document and the query about it."""
 
     def __init__(self, row, seed):
         self.row, self.rng, self.dim = row, random.Random(f'{seed}/{sorted(row.items())!r}'), row['dim']
@@ -95,7 +95,7 @@ class Scene:
         if self.positions or not self.n_bodies:
             self.positions.append(self.vector())  # in no contact
         self.n_vertices = len(self.positions)
-        self.document, self.question = self.make_document(), self.make_question()
+        self.document, self.query = self.make_document(), self.make_query()
 
     # --- numbers ---
 
@@ -260,8 +260,8 @@ class Scene:
         if self.row['lagged_bodies'] in (name, 'both') and self.n_bodies:
             part['lagged_body_velocities'] = self.twists()
 
-    def make_question(self):
-        row, question = self.row, {}
+    def make_query(self):
+        row, query = self.row, {}
         wanted = {'default': None, 'sums': ['potential', 'gradient'], 'line': ['gradient', 'line'],
                   'products': ['hessian_products', 'potential'], 'collisions': ['collisions'],
                   'jacobian': ['position_jacobian', 'hessian'],
@@ -270,23 +270,23 @@ class Scene:
         if self.has_given:
             wanted = wanted and [w for w in wanted if w != 'position_jacobian']
         if self.n_vertices or not self.has_bodies():
-            question['velocities'] = self.rows()
+            query['velocities'] = self.rows()
         if self.has_bodies():
-            question['body_velocities'] = self.twists()
-        self.add_lagged(question, 'question')
+            query['body_velocities'] = self.twists()
+        self.add_lagged(query, 'query')
         if wanted is not None:
-            question['outputs'] = wanted
-        question['hessian'] = self.hessian()
+            query['outputs'] = wanted
+        query['hessian'] = self.hessian()
         if 'collisions' in (wanted or []):
-            question['collision_outputs'] = OUTPUTS + (['spin', 'rolling'] if self.n_bodies else [])
+            query['collision_outputs'] = OUTPUTS + (['spin', 'rolling'] if self.n_bodies else [])
         if 'line' in (wanted or []):
-            question['line'] = self.line()
+            query['line'] = self.line()
         if 'hessian_products' in (wanted or []):
-            question['vectors'] = [self.vector(self.n_dofs()) for _ in range(2)] if self.n_dofs() else []
+            query['vectors'] = [self.vector(self.n_dofs()) for _ in range(2)] if self.n_dofs() else []
         if 'position_jacobian' in (wanted or []):
             form = 'csr' if row['format'] in ('csr', 'bsr') else 'triplets'
-            question['position_jacobian'] = {'format': form, 'pattern': row['pattern'] != 'false'}
-        return question
+            query['position_jacobian'] = {'format': form, 'pattern': row['pattern'] != 'false'}
+        return query
 
     def n_dofs(self):
         return self.n_vertices * self.dim + self.n_bodies * (3 * self.dim - 3)
@@ -312,7 +312,7 @@ class Scene:
     def whole(self):
         """The body for /v1/evaluate."""
         document = {k: v for k, v in self.document.items() if k != 'n_vertices'}
-        return {**document, **self.question}
+        return {**document, **self.query}
 
 
 def flattened(value, key=None):

@@ -1,7 +1,7 @@
 """Random queries for /v1/jvp and /v1/vjp: a request of generate_laws.py with few contacts in a group, random subsets of
 its fields, tangents and cotangents.
 
-question(seed) depends only on the seed: a dict with `request`, `tangents`, `cotangents`, `wrt`. The law follows from
+query(seed) depends only on the seed: a dict with `request`, `tangents`, `cotangents`, `wrt`. The law follows from
 the seed, so that any twelve in a row have them all. Queries keep away from points where a derivative is not unique (the
 two branches of a minimum, the root of a product at zero), and from numbers that a double cannot hold.
 """
@@ -23,10 +23,10 @@ SAFE, LARGEST, SMALLEST = 1e-6, 1e290, 1e-250
 KINDS = [*((law, None) for law in laws.LAWS), ('smooth', 'peak'), ('smooth', 'quadratic')]
 SPEEDS = ('velocities', 'eps_v', 'stribeck_speed', 'surface_velocity', 'anchor')
 LENGTHS = ('positions', 'point', 'plane_origin', 'spin_radius', 'roll_radius', *BARRIER)
-QUESTIONS = ('outputs', 'hessian', 'collision_outputs', 'line', 'vectors')
+QUERIES = ('outputs', 'hessian', 'collision_outputs', 'line', 'vectors')
 
 
-def question(seed):
+def query(seed):
     """The first attempt of this seed that is acceptable."""
     law, transition = KINDS[seed % len(KINDS)]
     for attempt in range(1000):
@@ -67,7 +67,7 @@ def build(rng, law, transition):
     request = generate_laws.Dresser(rng, builder, base).dress(law)
     if transition:
         request['friction']['mu_transition'] = transition
-    for k in QUESTIONS:
+    for k in QUERIES:
         request.pop(k, None)
     lagged(rng, request)
     return request
@@ -81,7 +81,7 @@ def lagged(rng, request):
             request[name] = shaped([rng.gauss(0, 1) * size for _ in flat(request[there])], request[there])
 
 
-# --- the question -----------------------------------------------------------------------------------------------------
+# --- the query -----------------------------------------------------------------------------------------------------
 
 def ask(rng, request):
     fields = fields_of(request)
@@ -185,7 +185,7 @@ def elliptic(c, request):
 def main():
     first, count = int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1
     for seed in range(first, first + count):
-        print(json.dumps(question(seed)))
+        print(json.dumps(query(seed)))
 
 
 if __name__ == '__main__':

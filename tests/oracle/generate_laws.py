@@ -112,7 +112,7 @@ class Dresser:
             self.one_coefficient()
         for group, fields in self.out['collisions'].items():
             self.group(group, fields, self.count(group, fields))
-        self.questions()
+        self.queries()
         self.near_knots(law)
         keys = list(self.out)
         self.rng.shuffle(keys)
@@ -298,7 +298,7 @@ class Dresser:
 
     # --- queries ------------------------------------------------------------------------------------------------
 
-    def questions(self):
+    def queries(self):
         rng, out = self.rng, self.out
         if self.chance(0.8):
             names = [k for k in rng.sample(COLLISION_OUTPUTS, rng.randrange(1, len(COLLISION_OUTPUTS) + 1))

@@ -9,16 +9,16 @@ from urllib.parse import quote, urlsplit
 
 FRAME = 'application/vnd.frictiond.frame'
 JSON = 'application/json'
-QUESTION = ('velocities', 'body_velocities', 'outputs', 'hessian', 'collision_outputs', 'line', 'vectors',
+QUERY = ('velocities', 'body_velocities', 'outputs', 'hessian', 'collision_outputs', 'line', 'vectors',
             'position_jacobian', 'tangents', 'cotangents', 'wrt')
 WORDS = ('outputs', 'collision_outputs', 'wrt')  # even if there are none, not an array of numbers
 VERSION = 'Collision-Set-Version'
 
 
 def split(request):
-    """(the set's document, the question)"""
-    document = {k: v for k, v in request.items() if k not in QUESTION}
-    return document, {k: v for k, v in request.items() if k in QUESTION}
+    """(the set's document, the query)"""
+    document = {k: v for k, v in request.items() if k not in QUERY}
+    return document, {k: v for k, v in request.items() if k in QUERY}
 
 
 def n_vertices(request):
@@ -28,8 +28,8 @@ def n_vertices(request):
 
 def document_of(request):
     """The set's document with the number of vertices, which may not follow from anything else in it."""
-    document, question = split(request)
-    return {**document, 'n_vertices': n_vertices(request)}, question
+    document, query = split(request)
+    return {**document, 'n_vertices': n_vertices(request)}, query
 
 
 def merge(target, patch):
@@ -162,11 +162,11 @@ class Client:
     def delete(self, name, **headers):
         return self.send('DELETE', path(name), **headers)
 
-    def evaluate(self, name, question, kind=JSON, **headers):
-        return self.send('POST', path(name) + '/evaluate', question, kind, **headers)
+    def evaluate(self, name, query, kind=JSON, **headers):
+        return self.send('POST', path(name) + '/evaluate', query, kind, **headers)
 
-    def check(self, name, question, kind=JSON, **headers):
-        return self.send('POST', path(name) + '/check', question, kind, **headers)
+    def check(self, name, query, kind=JSON, **headers):
+        return self.send('POST', path(name) + '/check', query, kind, **headers)
 
     def pattern(self, name, query='', **headers):
         return self.send('GET', f'{path(name)}/pattern{query}', **headers)

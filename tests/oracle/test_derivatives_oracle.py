@@ -23,14 +23,14 @@ H, NOTHING = mpf('1e-16'), mpf('1e-900')
 
 # --- differences ------------------------------------------------------------------------------------------------------
 
-def moved(question, pointer, step):
+def moved(query, pointer, step):
     """The request with a field at a distance along its tangent, in multi-precision."""
-    request = copy.deepcopy(question['request'])
+    request = copy.deepcopy(query['request'])
     *names, last = pointer[1:].split('/')
     holder = request
     for name in names:
         holder = holder[name]
-    numbers = [real(x) + step * real(t) for x, t in zip(*map(flat, (holder[last], question['tangents'][pointer])))]
+    numbers = [real(x) + step * real(t) for x, t in zip(*map(flat, (holder[last], query['tangents'][pointer])))]
     holder[last] = shaped(numbers, holder[last])
     return request
 
@@ -45,15 +45,15 @@ def evaluated(request, lagged):
     return [e.potential(), *e.gradient()]
 
 
-def differences(question, pointer, h):
+def differences(query, pointer, h):
     """Central differences of potential and gradient along the tangent of one field; a constant direction stays as in
     the request."""
-    here = Evaluation(question['request'])
+    here = Evaluation(query['request'])
 
     def lagged(e):
         return tuple(there if follows else before
                      for there, before, follows in zip(e.lagged, here.lagged, here.follows))
-    above, below = (evaluated(moved(question, pointer, s), lagged) for s in (h, -h))
+    above, below = (evaluated(moved(query, pointer, s), lagged) for s in (h, -h))
     return [(a - b) / (2 * h) for a, b in zip(above, below)]
 
 
@@ -86,22 +86,22 @@ def follows(request):
 
 @pytest.mark.parametrize('seed', range(0, 30, ONE_IN))
 def test_steps_agree_with_differences(seed):
-    question = generate_derivatives.question(seed)
-    request = question['request']
+    query = generate_derivatives.query(seed)
+    request = query['request']
     d = Derivatives(request)
     near = min((abs(c.y / (k * c.eps) - 1) for c in d.e.active() for k in (0.5, 1, 2)), default=mpf(1))
     if near < mpf('1e-9') or tied(request) or any(not c.y for c in d.e.active()):
         return  # on a knot the two sides differ
     for pointer in constant_direction(request):
-        if pointer not in question['tangents'] or pointer == '/friction/curve/factors':
+        if pointer not in query['tangents'] or pointer == '/friction/curve/factors':
             continue
         size = max(map(abs, flat(value_at(request, pointer))), default=0)
-        unit = max((abs(x) for x in flat(question['tangents'][pointer])), default=0)
+        unit = max((abs(x) for x in flat(query['tangents'][pointer])), default=0)
         if not unit or not size:
             continue
         h = H * mpf(size) / mpf(unit) * min(mpf(1), *(c.y / (c.size or c.y) for c in d.e.active()), mpf(1))
-        potential, gradient = d.along({pointer: question['tangents'][pointer]})
-        got, expected = [potential, *gradient], differences(question, pointer, h)
+        potential, gradient = d.along({pointer: query['tangents'][pointer]})
+        got, expected = [potential, *gradient], differences(query, pointer, h)
         scale = max(map(abs, got + expected))
         floor = max(map(abs, [d.potential, *d.gradient])) * mpf('1e-40') / h
         worst = max(abs(a - b) for a, b in zip(got, expected))
@@ -114,9 +114,9 @@ def test_steps_agree_with_differences(seed):
 def test_forwards_and_backwards(seed):
     """<cotangents, jvp> = <vjp, tangents>; a product with the Jacobian with respect to positions is the jvp along
     positions."""
-    question = generate_derivatives.question(seed)
-    d, tangents = Derivatives(question['request']), question['tangents']
-    psi, gamma = real(question['cotangents'].get('potential', 0)), d.cotangent(question['cotangents'])
+    query = generate_derivatives.query(seed)
+    d, tangents = Derivatives(query['request']), query['tangents']
+    psi, gamma = real(query['cotangents'].get('potential', 0)), d.cotangent(query['cotangents'])
     potential, gradient = d.along(tangents)
     back = d.back(psi, gamma, list(tangents))
     left = [psi * potential, *(a * b for a, b in zip(gamma, gradient))]
@@ -136,7 +136,7 @@ def test_forwards_and_backwards(seed):
 @pytest.mark.parametrize('seed', range(0, 30, ONE_IN))
 def test_by_velocities_it_is_the_hessian(seed):
     """The derivative of the gradient with respect to velocities."""
-    request = generate_derivatives.question(seed)['request']
+    request = generate_derivatives.query(seed)['request']
     d = Derivatives(request)
     names = [p for p in ('/velocities', '/body_velocities') if p in d.numbers]
     direction = {p: shaped([mpf(((7 * i) % 11) - 5) * d.scales[p] for i in range(len(d.numbers[p]))], value_at(request, p))
@@ -221,23 +221,23 @@ def test_one_value_for_all_is_a_sum():
     assert vjp(request)['cotangents'] == {'/collisions/plane_vertex/normal_force': 2.5, '/collisions/plane_vertex/mu': 10}
 
 
-# --- the random questions ---------------------------------------------------------------------------------------------
+# --- the random queries ---------------------------------------------------------------------------------------------
 
 def test_every_field_and_option_is_generated():
     """120 queries contain every field and option."""
-    questions = [generate_derivatives.question(seed) for seed in range(120)]
-    text = repr([q['request'] for q in questions])
+    queries = [generate_derivatives.query(seed) for seed in range(120)]
+    text = repr([q['request'] for q in queries])
     words = [*laws.LAWS, *barriers.TYPES, *oracle.BODY_GROUPS, *oracle.GROUPS, *generate.BLENDS, 'peak', 'quadratic', 'physical',
              'grain', 'mu_s_aniso', 'mu_k_aniso', 'lagged_velocities', 'lagged_body_velocities', 'skip', 'body_material']
     assert [w for w in words if f"'{w}'" not in text] == []
-    fields = {p.rpartition('/')[2] for q in questions for p in fields_of(q['request'])}
+    fields = {p.rpartition('/')[2] for q in queries for p in fields_of(q['request'])}
     for chosen in ('tangents', 'wrt'):
-        seen = {p.rpartition('/')[2] for q in questions for p in q[chosen]}
+        seen = {p.rpartition('/')[2] for q in queries for p in q[chosen]}
         assert fields == seen, (chosen, fields - seen)
-    made = [Derivatives(q['request']) for q in questions]
+    made = [Derivatives(q['request']) for q in queries]
     active = [c for d in made for c in d.e.active()]
     assert sum(bool(d.e.active()) for d in made) > 90 and sum(not d.contacts for d in made) > 3
     assert sum(bool(c.skipped) for d in made for c in d.contacts) > 5
     assert sum(c.y == 0 for c in active) > 5 and sum(c.y in (c.eps, 2 * c.eps) for c in active) > 2
     assert sum(c.weight < 0 for c in active) > 10 and sum(c.viscous > 0 for c in active) > 30
-    assert {q['request']['dim'] for q in questions} == {2, 3}
+    assert {q['request']['dim'] for q in queries} == {2, 3}

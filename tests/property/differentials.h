@@ -10,7 +10,7 @@
 #include "core/derive/fields.h"
 #include "tests/property/bodies.h"
 
-/* One field of a batch or of a question, with the numbers themselves. */
+/* One field of a batch or of a query, with the numbers themselves. */
 struct number_field {
 	enum fric_field field;
 	enum fric_type type; /* of a row; FRIC_N_TYPES: no row */
@@ -49,14 +49,14 @@ static inline void add_coefficients(struct number_fields *fields, const struct f
 	const struct fric_friction *f = &batch->friction;
 	const size_t table = f->n_materials * f->n_materials;
 	if (f->source == FRIC_MU_SCALAR) {
-		add_field(fields, FRIC_BY_MU_S, &f->mu_s, 1);
-		add_field(fields, FRIC_BY_MU_K, &f->mu_k, 1);
+		add_field(fields, FRIC_WRT_MU_S, &f->mu_s, 1);
+		add_field(fields, FRIC_WRT_MU_K, &f->mu_k, 1);
 	} else if (f->source == FRIC_MU_VERTEX) {
-		add_field(fields, FRIC_BY_VERTEX_MU_S, f->vertex_mu_s, batch->n_vertices);
-		add_field(fields, FRIC_BY_VERTEX_MU_K, f->vertex_mu_k, batch->n_vertices);
+		add_field(fields, FRIC_WRT_VERTEX_MU_S, f->vertex_mu_s, batch->n_vertices);
+		add_field(fields, FRIC_WRT_VERTEX_MU_K, f->vertex_mu_k, batch->n_vertices);
 	} else if (f->source == FRIC_MU_TABLE) {
-		add_field(fields, FRIC_BY_MATERIAL_MU_S, f->material_mu_s, table);
-		add_field(fields, FRIC_BY_MATERIAL_MU_K, f->material_mu_k, table);
+		add_field(fields, FRIC_WRT_MATERIAL_MU_S, f->material_mu_s, table);
+		add_field(fields, FRIC_WRT_MATERIAL_MU_K, f->material_mu_k, table);
 	}
 }
 
@@ -67,21 +67,21 @@ static inline struct number_fields scene_fields(const struct scene *s)
 	const struct fric_law *law = &batch->friction.law;
 	const size_t dim = (size_t)batch->dim;
 	struct number_fields fields = {0};
-	add_field(&fields, FRIC_BY_VELOCITIES, s->velocities, scene_ndof(s));
-	add_field(&fields, FRIC_BY_LAGGED_VELOCITIES, s->lagged, scene_ndof(s));
-	add_field(&fields, FRIC_BY_POSITIONS, batch->positions, batch->n_vertices * dim);
-	add_field(&fields, FRIC_BY_BODY_POSITIONS, batch->body_positions, batch->n_bodies * dim);
-	add_field(&fields, FRIC_BY_EPS_V, &batch->friction.eps_v, 1);
+	add_field(&fields, FRIC_WRT_VELOCITIES, s->velocities, scene_ndof(s));
+	add_field(&fields, FRIC_WRT_LAGGED_VELOCITIES, s->lagged, scene_ndof(s));
+	add_field(&fields, FRIC_WRT_POSITIONS, batch->positions, batch->n_vertices * dim);
+	add_field(&fields, FRIC_WRT_BODY_POSITIONS, batch->body_positions, batch->n_bodies * dim);
+	add_field(&fields, FRIC_WRT_EPS_V, &batch->friction.eps_v, 1);
 	add_coefficients(&fields, batch);
 	if (law->type == FRIC_STRIBECK || law->type == FRIC_EXPONENTIAL)
-		add_field(&fields, FRIC_BY_STRIBECK_SPEED, &law->stribeck_speed, 1);
-	add_field(&fields, FRIC_BY_VISCOUS, &law->viscous, 1);
+		add_field(&fields, FRIC_WRT_STRIBECK_SPEED, &law->stribeck_speed, 1);
+	add_field(&fields, FRIC_WRT_VISCOUS, &law->viscous, 1);
 	if (law->type == FRIC_CURVE)
-		add_field(&fields, FRIC_BY_CURVE_FACTORS, law->curve.factors, law->curve.n);
+		add_field(&fields, FRIC_WRT_CURVE_FACTORS, law->curve.factors, law->curve.n);
 	if (s->options.barrier) {
-		add_field(&fields, FRIC_BY_DHAT, &batch->barrier.dhat, 1);
-		add_field(&fields, FRIC_BY_STIFFNESS, &batch->barrier.stiffness, 1);
-		add_field(&fields, FRIC_BY_DMIN, &batch->barrier.dmin, 1);
+		add_field(&fields, FRIC_WRT_DHAT, &batch->barrier.dhat, 1);
+		add_field(&fields, FRIC_WRT_STIFFNESS, &batch->barrier.stiffness, 1);
+		add_field(&fields, FRIC_WRT_DMIN, &batch->barrier.dmin, 1);
 	}
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
 		add_rows(&fields, batch, type);
@@ -90,7 +90,7 @@ static inline struct number_fields scene_fields(const struct scene *s)
 
 static inline bool is_material(const struct number_field *f)
 {
-	return f->type == FRIC_N_TYPES && (f->field == FRIC_BY_MATERIAL_MU_S || f->field == FRIC_BY_MATERIAL_MU_K);
+	return f->type == FRIC_N_TYPES && (f->field == FRIC_WRT_MATERIAL_MU_S || f->field == FRIC_WRT_MATERIAL_MU_K);
 }
 
 static inline double largest_of(const double *x, size_t n)
@@ -174,7 +174,7 @@ static inline struct scene derivable_scene(struct rng *rng, int i)
 /* Contacts of a scene, and the query to differentiate. */
 struct setting {
 	struct fric_contacts *contacts;
-	struct fric_question question;
+	struct fric_query query;
 	struct fric_derivation derivation;
 };
 
@@ -182,11 +182,11 @@ static inline struct setting *setting_of(const struct scene *s, bool follow)
 {
 	struct setting *t = calloc(1, sizeof(*t));
 	t->contacts = scene_contacts(&serial, s);
-	t->question = *scene_question(t->contacts, s->velocities);
+	t->query = *scene_query(t->contacts, s->velocities);
 	t->derivation = (struct fric_derivation){.batch = &s->batch,
 	                                         .contacts = t->contacts,
-	                                         .question = &t->question,
-	                                         .slip_velocities = t->question.state ? s->lagged : NULL,
+	                                         .query = &t->query,
+	                                         .slip_velocities = t->query.state ? s->lagged : NULL,
 	                                         .vertices_follow = follow,
 	                                         .bodies_follow = follow};
 	return t;
@@ -207,7 +207,7 @@ static inline double *jvp(const struct fric_context *context, const struct scene
 	double *out = calloc(n, sizeof(double)), *plain = calloc(2 * n, sizeof(double)), *again = plain + n;
 	struct fric_error error;
 	assert_ok(fric_jvp(context, &t->derivation, tangents, plain, plain + 1, out, out + 1, &error));
-	assert_ok(fric_evaluate(context, t->contacts, &t->question, again, again + 1, &error));
+	assert_ok(fric_evaluate(context, t->contacts, &t->query, again, again + 1, &error));
 	assert_all_bits(plain, again, n);
 	free(plain);
 	return out;
@@ -226,7 +226,7 @@ static inline void vjp(const struct fric_context *context, const struct setting 
 	double *plain = calloc(2 * n, sizeof(double)), *again = plain + n;
 	struct fric_error error;
 	assert_ok(fric_vjp(context, &t->derivation, cotangents[0], cotangents + 1, plain, plain + 1, out, &error));
-	assert_ok(fric_evaluate(context, t->contacts, &t->question, again, again + 1, &error));
+	assert_ok(fric_evaluate(context, t->contacts, &t->query, again, again + 1, &error));
 	assert_all_bits(plain, again, n);
 	free(plain);
 }

@@ -12,7 +12,7 @@ static inline double *inner_matrices(const struct fric_context *context, const s
 	struct fric_error error;
 	double *inner = calloc(fric_n_inner(contacts) + 1, sizeof(double));
 	assert_non_null(inner);
-	assert_ok(fric_hessian_inner(context, contacts, scene_question(contacts, velocities), projection, inner, &error));
+	assert_ok(fric_hessian_inner(context, contacts, scene_query(contacts, velocities), projection, inner, &error));
 	return inner;
 }
 

@@ -363,9 +363,9 @@ static inline void scene_contacts_free(struct fric_contacts *contacts)
 	fric_contacts_free(contacts);
 }
 
-/* The question at velocities v, with the state of contacts that a scene has made. */
-#define scene_question(contacts, v) \
-	(&(struct fric_question){.velocities = (v), .state = scene_state(contacts) ? scene_state(contacts)->state : NULL})
+/* The query at velocities v, with the state of contacts that a scene has made. */
+#define scene_query(contacts, v) \
+	(&(struct fric_query){.velocities = (v), .state = scene_state(contacts) ? scene_state(contacts)->state : NULL})
 
 /* An array of one per-contact output over all groups. @param m numbers per contact */
 static inline double *all_contacts(const struct fric_context *context, const struct fric_contacts *contacts,
@@ -375,8 +375,7 @@ static inline double *all_contacts(const struct fric_context *context, const str
 	double *out = calloc(fric_n_contacts(contacts) * m + 1, sizeof(double)), *at = out;
 	assert_non_null(out);
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
-		assert_ok(
-			fric_contact_output(context, contacts, scene_question(contacts, velocities), type, output, at, &error));
+		assert_ok(fric_contact_output(context, contacts, scene_query(contacts, velocities), type, output, at, &error));
 		at += fric_group_size(contacts, type) * m;
 	}
 	return out;

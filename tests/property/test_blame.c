@@ -47,12 +47,12 @@ static enum fric_code call(struct calls *a, int which)
 	const struct scene *s = a->scene;
 	static double steps[2] = {0, 1e-3}, tangent;
 	const size_t n = 1 + scene_ndof(s);
-	const struct fric_question asked = {.velocities = s->velocities};
-	const struct fric_derivation d = {.batch = &s->batch, .contacts = a->contacts, .question = &asked};
-	const struct fric_differential by_mu = {.fields = {[FRIC_BY_MU_S] = &tangent, [FRIC_BY_MU_K] = &tangent}},
+	const struct fric_query asked = {.velocities = s->velocities};
+	const struct fric_derivation d = {.batch = &s->batch, .contacts = a->contacts, .query = &asked};
+	const struct fric_differential by_mu = {.fields = {[FRIC_WRT_MU_S] = &tangent, [FRIC_WRT_MU_K] = &tangent}},
 								   by_positions =
-									   {.fields = {[FRIC_BY_MU_K] = &tangent, [FRIC_BY_POSITIONS] = a->inner}},
-								   by_velocities = {.fields = {[FRIC_BY_VELOCITIES] = s->lagged}};
+									   {.fields = {[FRIC_WRT_MU_K] = &tangent, [FRIC_WRT_POSITIONS] = a->inner}},
+								   by_velocities = {.fields = {[FRIC_WRT_VELOCITIES] = s->lagged}};
 	double *x = a->out;
 	tangent = a->size == LARGE ? 1e160 : 1;
 	switch (which) {
@@ -171,7 +171,7 @@ static void check_entries(const struct scene *s, double entry)
 	f.inner[FRIC_BODY_WORLD] = inner;
 	f.jacobian[FRIC_BODY_WORLD] = jacobian;
 	assert_ok(fric_prepare(&serial, &s->batch, &c, &error));
-	assert_ok(fric_hessian_factors(&serial, c, question(s->velocities), FRIC_PROJECT_NONE, &f, &error));
+	assert_ok(fric_hessian_factors(&serial, c, query(s->velocities), FRIC_PROJECT_NONE, &f, &error));
 	for (int e = 0; e < 15 && entry != 0; e++)
 		inner[e] = entry * (1 + 0.1 * e);
 	assert_ok(fric_hessian_triplets(&serial, c, inner, FRIC_FULL, rows, cols, values, &error));
@@ -267,10 +267,10 @@ static void test_an_overflow_of_later_sums(void **state)
 	batch.groups[FRIC_PLANE_VERTEX] =
 		(struct fric_group){.n = 2, .vertices = vertices, .normal_force = {&force, 0}, .plane_normal = {normal, 0}};
 	assert_ok(fric_prepare(&serial, &batch, &c, &error));
-	const struct fric_question asked = {.velocities = velocities};
-	const struct fric_derivation d = {.batch = &batch, .contacts = c, .question = &asked};
+	const struct fric_query asked = {.velocities = velocities};
+	const struct fric_derivation d = {.batch = &batch, .contacts = c, .query = &asked};
 	const struct fric_differential out = {
-		.fields = {[FRIC_BY_VELOCITIES] = by_velocities, [FRIC_BY_VERTEX_MU_K] = by_mu}};
+		.fields = {[FRIC_WRT_VELOCITIES] = by_velocities, [FRIC_WRT_VERTEX_MU_K] = by_mu}};
 	assert_ok(fric_vjp(&serial, &d, 0.5, NULL, &potential, gradient, &out, &error));
 	assert_code(fric_vjp(&serial, &d, 1.2, NULL, &potential, gradient, &out, &error), FRIC_E_NOT_FINITE);
 	assert_true(error.contact < 0);
@@ -334,7 +334,7 @@ static void test_bases_of_any_length(void **state)
 					scale(numbers_in(g->mu_aniso), g->n * (size_t)(dim - 1), -powers[p]);
 				}
 				assert_ok(fric_prepare(&serial, &s.batch, &c, &error));
-				assert_ok(fric_evaluate(&serial, c, question(s.velocities), out, out + 1, &error));
+				assert_ok(fric_evaluate(&serial, c, query(s.velocities), out, out + 1, &error));
 				fric_contacts_free(c);
 			}
 			for (size_t i = 0; i < n; i++)
@@ -349,12 +349,12 @@ static void unit_tangents(const struct scene *s, const double *positions, double
 	const size_t n = 1 + scene_ndof(s);
 	struct fric_contacts *c;
 	struct fric_error error;
-	const struct fric_question asked = {.velocities = s->velocities};
+	const struct fric_query asked = {.velocities = s->velocities};
 	assert_ok(fric_prepare(&serial, &s->batch, &c, &error));
-	const struct fric_derivation d = {.batch = &s->batch, .contacts = c, .question = &asked};
+	const struct fric_derivation d = {.batch = &s->batch, .contacts = c, .query = &asked};
 	const struct fric_differential
-		by_velocities = {.fields = {[FRIC_BY_VELOCITIES] = s->lagged}},
-		by_both = {.fields = {[FRIC_BY_VELOCITIES] = s->lagged, [FRIC_BY_POSITIONS] = (double *)positions}};
+		by_velocities = {.fields = {[FRIC_WRT_VELOCITIES] = s->lagged}},
+		by_both = {.fields = {[FRIC_WRT_VELOCITIES] = s->lagged, [FRIC_WRT_POSITIONS] = (double *)positions}};
 	double *unused = calloc(n, sizeof(double));
 	assert_ok(fric_jvp(&serial, &d, &by_velocities, unused, unused + 1, out, out + 1, &error));
 	assert_ok(fric_jvp(&serial, &d, &by_both, unused, unused + 1, out + n, out + n + 1, &error));
@@ -452,8 +452,8 @@ static void check_stop(size_t n_vectors, const struct fric_kernels *kernels)
 	assert_int_equal(sigaction(SIGSEGV, &action, &before), 0);
 	assert_int_equal(mprotect(wire, wire_bytes, PROT_READ), 0);
 	const struct fric_context context = {.n_threads = 1, .stop = &stop, .kernels = kernels};
-	assert_code(fric_hessian_products(&context, c, question(s.velocities), FRIC_PROJECT_NONE, n_vectors, vectors,
-	                                  products, &error),
+	assert_code(fric_hessian_products(&context, c, query(s.velocities), FRIC_PROJECT_NONE, n_vectors, vectors, products,
+	                                  &error),
 	            FRIC_E_STOPPED);
 	assert_int_equal(sigaction(SIGSEGV, &before, NULL), 0);
 	assert_true(atomic_load(&stop));

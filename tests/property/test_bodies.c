@@ -28,7 +28,7 @@ static struct scene random_scene(struct rng *rng, int dim)
 static void get(const struct fric_contacts *c, const double *v, double *potential, double *gradient)
 {
 	struct fric_error error;
-	assert_ok(fric_evaluate(&serial, c, scene_question(c, v), potential, gradient, &error));
+	assert_ok(fric_evaluate(&serial, c, scene_query(c, v), potential, gradient, &error));
 }
 
 static double *gradient_at(const struct fric_contacts *c, const double *v)
@@ -155,7 +155,7 @@ static double *from_body_factors(const struct fric_contacts *c, const struct sce
 		f.inner[type] = calloc(15 * size + 1, sizeof(double));
 		f.jacobian[type] = calloc(n * 12 * size + 1, sizeof(double));
 	}
-	assert_ok(fric_hessian_factors(&serial, c, scene_question(c, s->velocities), FRIC_PROJECT_CLAMP, &f, &error));
+	assert_ok(fric_hessian_factors(&serial, c, scene_query(c, s->velocities), FRIC_PROJECT_CLAMP, &f, &error));
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
 		if (type >= FRIC_N_VERTEX_TYPES)
 			add_body_factors(dense, c, s, type, f.jacobian[type], f.inner[type]);
@@ -192,8 +192,8 @@ static void check_formats(const struct fric_contacts *c, const struct scene *s, 
 		assert_all_near(triplets + i * n, factors + i * n, n, 1e-12 * most);
 	for (size_t i = 0; i < 2 * n; i++)
 		x[i] = uniform(rng, -1, 1) * unit_of(s, i % n);
-	assert_ok(fric_hessian_products(&serial, c, scene_question(c, s->velocities), FRIC_PROJECT_CLAMP, 2, x, products,
-	                                &error));
+	assert_ok(
+		fric_hessian_products(&serial, c, scene_query(c, s->velocities), FRIC_PROJECT_CLAMP, 2, x, products, &error));
 	for (size_t l = 0; l < 2; l++) {
 		for (size_t i = 0; i < n; i++)
 			assert_near(products[l * n + i], dot_product(triplets + i * n, x + l * n, n), 1e-12 * most);
@@ -234,7 +234,7 @@ static void check_rows(const struct fric_context *context, const struct fric_con
 	assert_ok(fric_pattern_create(context, c, FRIC_FULL, &pattern, &error));
 	double *data = calloc(fric_pattern_n_entries(pattern), sizeof(double));
 	assert_ok(fric_hessian_csr(context, c, inner, pattern, data, &error));
-	assert_ok(fric_hessian_products(context, c, scene_question(c, s->velocities), FRIC_PROJECT_CLAMP, 1, s->lagged,
+	assert_ok(fric_hessian_products(context, c, scene_query(c, s->velocities), FRIC_PROJECT_CLAMP, 1, s->lagged,
 	                                products, &error));
 	indptr = fric_pattern_indptr(pattern);
 	indices = fric_pattern_indices(pattern);
@@ -280,15 +280,15 @@ static void test_line(void **state)
 		struct scene s = random_scene(&rng, i % 2 ? 2 : 3);
 		struct fric_contacts *c = scene_contacts(&serial, &s);
 		const size_t n = fric_n_dofs(c);
-		double potential[4], slope[4], there, *v = s.velocities, *at = calloc(n, sizeof(double));
-		assert_ok(fric_line(&serial, c, scene_question(c, v), s.lagged, 4, steps, potential, slope, &error));
+		double potential[4], derivative[4], there, *v = s.velocities, *at = calloc(n, sizeof(double));
+		assert_ok(fric_line(&serial, c, scene_query(c, v), s.lagged, 4, steps, potential, derivative, &error));
 		for (int k = 0; k < 4; k++) {
 			for (size_t e = 0; e < n; e++)
 				at[e] = v[e] + steps[k] * s.lagged[e];
 			double *gradient = gradient_at(c, at);
 			get(c, at, &there, NULL);
 			assert_near(potential[k], there, 1e-15 + 1e-12 * fabs(there));
-			assert_near(slope[k], dot_product(gradient, s.lagged, n), 1e-12);
+			assert_near(derivative[k], dot_product(gradient, s.lagged, n), 1e-12);
 			if (k == 0)
 				assert_bits(potential[0], there);
 			free(gradient);
@@ -532,10 +532,10 @@ static void test_forces_and_torques_are_bounded(void **state)
 		struct fric_contacts *c = scene_contacts(&serial, &s);
 		double *gradient = gradient_at(c, s.velocities), mu_s, mu_k, normal[3], along = 0, across = 0;
 		struct fric_error error;
-		assert_ok(fric_contact_output(&serial, c, scene_question(c, s.velocities), FRIC_BODY_WORLD, FRIC_OUT_MU_S,
-		                              &mu_s, &error));
-		assert_ok(fric_contact_output(&serial, c, scene_question(c, s.velocities), FRIC_BODY_WORLD, FRIC_OUT_MU_K,
-		                              &mu_k, &error));
+		assert_ok(fric_contact_output(&serial, c, scene_query(c, s.velocities), FRIC_BODY_WORLD, FRIC_OUT_MU_S, &mu_s,
+		                              &error));
+		assert_ok(fric_contact_output(&serial, c, scene_query(c, s.velocities), FRIC_BODY_WORLD, FRIC_OUT_MU_K, &mu_k,
+		                              &error));
 		const double *a = g->mu_aniso.data, *couple = gradient + first + dim, *roll = g->roll_radius.data;
 		const double scaled = a ? fmax(1, fmax(a[0], dim == 3 ? a[1] : 1)) : 1;
 		const double most = fmax(mu_s, mu_k) * *g->normal_force.data * (1 + 1e-12);
@@ -578,7 +578,7 @@ static struct answers answers_of(const struct fric_context *context, const struc
 {
 	struct answers a = {calloc(ROOM, sizeof(double)), 0};
 	struct fric_contacts *c = scene_contacts(context, s);
-	const struct fric_question *q = scene_question(c, s->velocities);
+	const struct fric_query *q = scene_query(c, s->velocities);
 	const size_t ndof = fric_n_dofs(c), n_triplets = fric_n_triplets(c, FRIC_UPPER);
 	static const double steps[2] = {0, 1};
 	struct fric_error error;

@@ -90,7 +90,7 @@ struct asked {
 	struct fric_contacts *contacts;
 	struct fric_state *state;
 	struct fric_schedule *schedule;
-	struct fric_question question;
+	struct fric_query query;
 	struct fric_derivation derivation;
 	struct results *r;
 	struct fric_error error;
@@ -100,19 +100,19 @@ static void ask_potentials(struct asked *a)
 {
 	const struct inquiry *q = a->q;
 	double *both = begin_section(a->r, "evaluate", 1 + q->n_dofs);
-	end_section(a->r, fric_evaluate(a->context, a->contacts, &a->question, both, both + 1, &a->error), &a->error);
+	end_section(a->r, fric_evaluate(a->context, a->contacts, &a->query, both, both + 1, &a->error), &a->error);
 	double *potential = begin_section(a->r, "potential", 1);
-	end_section(a->r, fric_evaluate(a->context, a->contacts, &a->question, potential, NULL, &a->error), &a->error);
+	end_section(a->r, fric_evaluate(a->context, a->contacts, &a->query, potential, NULL, &a->error), &a->error);
 	double *gradient = begin_section(a->r, "gradient", q->n_dofs);
-	end_section(a->r, fric_evaluate(a->context, a->contacts, &a->question, NULL, gradient, &a->error), &a->error);
+	end_section(a->r, fric_evaluate(a->context, a->contacts, &a->query, NULL, gradient, &a->error), &a->error);
 	double *line = begin_section(a->r, "line", 2 * q->n_steps);
 	end_section(a->r,
-	            fric_line(a->context, a->contacts, &a->question, q->vectors, q->n_steps, q->steps, line,
-	                      line + q->n_steps, &a->error),
+	            fric_line(a->context, a->contacts, &a->query, q->vectors, q->n_steps, q->steps, line, line + q->n_steps,
+	                      &a->error),
 	            &a->error);
 	double *products = begin_section(a->r, "products", q->n_vectors * q->n_dofs);
 	end_section(a->r,
-	            fric_hessian_products(a->context, a->contacts, &a->question, q->projection, q->n_vectors, q->vectors,
+	            fric_hessian_products(a->context, a->contacts, &a->query, q->projection, q->n_vectors, q->vectors,
 	                                  products, &a->error),
 	            &a->error);
 }
@@ -128,7 +128,7 @@ static void ask_outputs(struct asked *a)
 		memset(out, 0, 6 * fric_n_contacts(a->contacts) * sizeof(double));
 		for (enum fric_type type = 0; type < FRIC_N_TYPES && code == FRIC_OK; type++) {
 			if (fric_has_output(a->contacts, type, output))
-				code = fric_contact_output(a->context, a->contacts, &a->question, type, output, out + 6 * n, &a->error);
+				code = fric_contact_output(a->context, a->contacts, &a->query, type, output, out + 6 * n, &a->error);
 			n += fric_group_size(a->contacts, type);
 		}
 		end_section(a->r, code, &a->error);
@@ -221,7 +221,7 @@ static void ask_factors(struct asked *a)
 		}
 		n = used;
 	}
-	end_section(a->r, fric_hessian_factors(a->context, a->contacts, &a->question, a->q->projection, &f, &a->error),
+	end_section(a->r, fric_hessian_factors(a->context, a->contacts, &a->query, a->q->projection, &f, &a->error),
 	            &a->error);
 }
 
@@ -234,7 +234,7 @@ static void ask_matrices(struct asked *a)
 	const size_t n = fric_n_inner(a->contacts);
 	double *inner = calloc(n + 1, sizeof(double)), *kept = begin_section(a->r, "inner", n);
 	const enum fric_code code =
-		fric_hessian_inner(a->context, a->contacts, &a->question, a->q->projection, kept, &a->error);
+		fric_hessian_inner(a->context, a->contacts, &a->query, a->q->projection, kept, &a->error);
 	memcpy(inner, kept, n * sizeof(double));
 	end_section(a->r, code, &a->error);
 	if (code == FRIC_OK) {
@@ -286,7 +286,7 @@ static void ask_derivatives(struct asked *a)
 {
 	const struct inquiry *q = a->q;
 	const struct fric_differential by_velocities = {
-		.fields = {[FRIC_BY_VELOCITIES] = q->tangents.fields[FRIC_BY_VELOCITIES]}};
+		.fields = {[FRIC_WRT_VELOCITIES] = q->tangents.fields[FRIC_WRT_VELOCITIES]}};
 	const size_t n = 1 + q->n_dofs, m = numbers_in(&q->fields);
 	ask_jvp(a, "jvp", &q->tangents);
 	ask_jvp(a, "jvp by velocities", &by_velocities);
@@ -298,7 +298,8 @@ static void ask_derivatives(struct asked *a)
 		&a->error);
 	double *second = begin_section(a->r, "second", m);
 	const struct fric_differential seconds = places(&q->fields, second, true);
-	end_section(a->r, fric_second(a->context, &a->derivation, &q->second_of, &seconds, &a->error), &a->error);
+	end_section(a->r, fric_second_derivative_product(a->context, &a->derivation, &q->second_of, &seconds, &a->error),
+	            &a->error);
 }
 
 static void ask_jacobian(struct asked *a)
@@ -329,16 +330,16 @@ static bool asks_jacobian(const struct inquiry *q)
 static void begin_asking(struct asked *a, bool with_schedule)
 {
 	const struct scene *s = &a->q->scene;
-	a->question = (struct fric_question){.velocities = s->velocities};
+	a->query = (struct fric_query){.velocities = s->velocities};
 	if (fric_prepare(a->context, &s->batch, &a->contacts, &a->error) != FRIC_OK ||
 	    fric_state_create(a->context, a->contacts, s->lagged, &a->state, &a->error) != FRIC_OK ||
 	    (with_schedule && fric_schedule_create(a->context, a->contacts, &a->schedule, &a->error) != FRIC_OK))
 		return;
-	a->question.state = a->state;
-	a->question.schedule = a->schedule;
+	a->query.state = a->state;
+	a->query.schedule = a->schedule;
 	a->derivation = (struct fric_derivation){.batch = &s->batch,
 	                                         .contacts = a->contacts,
-	                                         .question = &a->question,
+	                                         .query = &a->query,
 	                                         .slip_velocities = a->state ? s->lagged : NULL,
 	                                         .vertices_follow = a->q->row.level[BY_FOLLOWING] % 2,
 	                                         .bodies_follow = a->q->row.level[BY_FOLLOWING] / 2};
@@ -688,7 +689,7 @@ static void compare_line(const struct inquiry *q, const struct results *r)
 		double answer[2], potential;
 		for (size_t i = 0; i < q->n_dofs; i++)
 			v[i] = q->scene.velocities[i] + q->steps[k] * q->vectors[i];
-		if (fric_evaluate(&serial, c, scene_question(c, v), &potential, g, &error) == FRIC_OK) {
+		if (fric_evaluate(&serial, c, scene_query(c, v), &potential, g, &error) == FRIC_OK) {
 			double *each = all_contacts(&serial, c, v, FRIC_OUT_POTENTIAL, 1);
 			for (size_t i = 0; i < fric_n_contacts(c); i++)
 				s.size[0] += fabs(each[i]);
@@ -714,7 +715,7 @@ static void compare_differences(const struct inquiry *q)
 	struct fric_contacts *c = scene_contacts(&serial, &q->scene);
 	struct fric_comparison comparison;
 	struct fric_error error;
-	const enum fric_code code = fric_compare(&serial, c, scene_question(c, q->scene.velocities), &comparison, &error);
+	const enum fric_code code = fric_compare(&serial, c, scene_query(c, q->scene.velocities), &comparison, &error);
 	if (code == FRIC_OK && !comparison.agrees) {
 		print_error("%s %d: quantity %d is off by %g\n", fric_type_name(comparison.group), (int)comparison.worst,
 		            (int)comparison.quantity, comparison.relative_difference);
@@ -753,7 +754,7 @@ static struct fric_differential with_unknown(const struct inquiry *q, struct sce
 	struct fric_differential d = *tangents;
 	for (size_t f = 0; f < q->fields.n; f++) {
 		const struct number_field *field = &q->fields.of[f];
-		const bool unknown = field->type == FRIC_N_TYPES ? field->field == FRIC_BY_VISCOUS
+		const bool unknown = field->type == FRIC_N_TYPES ? field->field == FRIC_WRT_VISCOUS
 		                                                 : field->row == FRIC_ROW_VISCOUS;
 		if (unknown && !*place_in(&d, field))
 			*place_in(&d, field) = scene_memory(s, field->n, sizeof(double));
@@ -889,16 +890,16 @@ static void compare_scaled(const struct inquiry *q, struct scene *room, const st
 {
 	static const int powers[] = {840, -900, 700};
 	const size_t n = 1 + q->n_dofs;
-	const double *tangent = q->tangents.fields[FRIC_BY_VELOCITIES];
+	const double *tangent = q->tangents.fields[FRIC_WRT_VELOCITIES];
 	double *scaled = scene_memory(room, n, sizeof(double)), *out = scene_memory(room, 4 * n, sizeof(double));
-	struct fric_differential d = {.fields = {[FRIC_BY_VELOCITIES] = (double *)tangent}};
+	struct fric_differential d = {.fields = {[FRIC_WRT_VELOCITIES] = (double *)tangent}};
 	if (tangent_of(t, &d, n, out) != FRIC_OK)
 		return;
 	for (int p = 0; p < 3; p++) {
 		struct sums s = new_sums(n);
 		for (size_t i = 0; i < q->n_dofs; i++)
 			scaled[i] = ldexp(tangent[i], powers[p]);
-		d.fields[FRIC_BY_VELOCITIES] = scaled;
+		d.fields[FRIC_WRT_VELOCITIES] = scaled;
 		assert_ok(tangent_of(t, &d, n, out + 2 * n));
 		for (size_t i = 0; i < n; i++) {
 			add_term(&s, i, out[n + i]);
@@ -928,8 +929,8 @@ static void compare_second(const struct inquiry *q, const struct setting *t, con
 static void compare_jacobian(const struct inquiry *q, const struct setting *t, const struct results *r)
 {
 	const size_t n = 1 + q->n_dofs, n_at_vertices = first_twist(&q->scene);
-	double *tangent = q->tangents.fields[FRIC_BY_POSITIONS];
-	const struct fric_differential by_positions = {.fields = {[FRIC_BY_POSITIONS] = tangent}};
+	double *tangent = q->tangents.fields[FRIC_WRT_POSITIONS];
+	const struct fric_differential by_positions = {.fields = {[FRIC_WRT_POSITIONS] = tangent}};
 	double *out = calloc(2 * n, sizeof(double));
 	if (asks_jacobian(q) && section_of(r, "jacobian triplets") && section_of(r, "jacobian") &&
 	    tangent_of(t, &by_positions, n, out) == FRIC_OK) {
@@ -1026,7 +1027,7 @@ static void add_part(const struct inquiry *q, const struct scene *part, double f
 	t->derivation.bodies_follow = q->row.level[BY_FOLLOWING] / 2;
 	assert_ok(tangent_of(t, &tangents, n, out));
 	assert_ok(
-		fric_hessian_products(&serial, t->contacts, &t->question, q->projection, 1, q->vectors, out + 2 * n, &error));
+		fric_hessian_products(&serial, t->contacts, &t->query, q->projection, 1, q->vectors, out + 2 * n, &error));
 	for (size_t i = 0; i < 2 * n + q->n_dofs; i++)
 		add_term(s, i, (long double)factor * out[i]);
 	free(out);

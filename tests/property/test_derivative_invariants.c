@@ -94,12 +94,12 @@ static int exponent_of(const struct number_field *f, struct units u)
 		default: return 0;
 		}
 	switch (f->field) {
-	case FRIC_BY_VELOCITIES:
-	case FRIC_BY_LAGGED_VELOCITIES:
-	case FRIC_BY_EPS_V:
-	case FRIC_BY_STRIBECK_SPEED: return u.velocity;
-	case FRIC_BY_VISCOUS: return -u.velocity;
-	case FRIC_BY_POSITIONS: return u.length;
+	case FRIC_WRT_VELOCITIES:
+	case FRIC_WRT_LAGGED_VELOCITIES:
+	case FRIC_WRT_EPS_V:
+	case FRIC_WRT_STRIBECK_SPEED: return u.velocity;
+	case FRIC_WRT_VISCOUS: return -u.velocity;
+	case FRIC_WRT_POSITIONS: return u.length;
 	default: return 0;
 	}
 }
@@ -264,13 +264,13 @@ static void test_empty(void **state)
 		struct fric_contacts *c;
 		struct fric_error error;
 		assert_ok(fric_prepare(&serial, &batch, &c, &error));
-		const struct fric_question question = {.velocities = v};
-		const struct fric_derivation derivation = {.batch = &batch, .contacts = c, .question = &question};
-		const struct fric_differential tangents = {.fields = {[FRIC_BY_POSITIONS] = v, [FRIC_BY_MU_S] = v}};
-		const struct fric_differential wanted = {.fields = {[FRIC_BY_POSITIONS] = out[0],
-		                                                    [FRIC_BY_VELOCITIES] = out[1],
-		                                                    [FRIC_BY_MU_S] = &mu[0],
-		                                                    [FRIC_BY_MU_K] = &mu[1]}};
+		const struct fric_query query = {.velocities = v};
+		const struct fric_derivation derivation = {.batch = &batch, .contacts = c, .query = &query};
+		const struct fric_differential tangents = {.fields = {[FRIC_WRT_POSITIONS] = v, [FRIC_WRT_MU_S] = v}};
+		const struct fric_differential wanted = {.fields = {[FRIC_WRT_POSITIONS] = out[0],
+		                                                    [FRIC_WRT_VELOCITIES] = out[1],
+		                                                    [FRIC_WRT_MU_S] = &mu[0],
+		                                                    [FRIC_WRT_MU_K] = &mu[1]}};
 		memset(out, 1, sizeof(out));
 		memset(tangent, 1, sizeof(tangent));
 		assert_ok(fric_jvp(&serial, &derivation, &tangents, &potential, gradient, tangent, tangent + 1, &error));

@@ -49,7 +49,7 @@ static double force_scale(const struct fric_contacts *c, const struct scene *s)
 static void get(const struct fric_contacts *c, const double *v, double *potential, double *gradient)
 {
 	struct fric_error error;
-	assert_ok(fric_evaluate(&serial, c, scene_question(c, v), potential, gradient, &error));
+	assert_ok(fric_evaluate(&serial, c, scene_query(c, v), potential, gradient, &error));
 }
 
 /* Third derivatives are the larger, the shorter the range of speeds over which a law changes. */

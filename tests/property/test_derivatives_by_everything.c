@@ -18,7 +18,7 @@ static struct answer answer_of(const struct scene *s)
 	struct fric_contacts *c = scene_contacts(&serial, s);
 	struct fric_error error;
 	a.of = calloc(a.n, sizeof(double));
-	assert_ok(fric_evaluate(&serial, c, scene_question(c, s->velocities), a.of, a.of + 1, &error));
+	assert_ok(fric_evaluate(&serial, c, scene_query(c, s->velocities), a.of, a.of + 1, &error));
 	scene_contacts_free(c);
 	return a;
 }
@@ -103,7 +103,7 @@ static bool is_second_coefficient(const struct scene *s, const struct number_fie
 {
 	const bool row = f->type < FRIC_N_TYPES && f->row == FRIC_ROW_MU_K;
 	const bool field = f->type == FRIC_N_TYPES &&
-	                   (f->field == FRIC_BY_VERTEX_MU_K || f->field == FRIC_BY_MATERIAL_MU_K);
+	                   (f->field == FRIC_WRT_VERTEX_MU_K || f->field == FRIC_WRT_MATERIAL_MU_K);
 	return s->options.equal_mu && (row || field);
 }
 
@@ -142,7 +142,7 @@ static long double rounding_of(const struct setting *t, const double *cotangents
 	double *answer = calloc(n, sizeof(double));
 	long double size = 0;
 	struct fric_error error;
-	assert_ok(fric_evaluate(&serial, t->contacts, &t->question, answer, answer + 1, &error));
+	assert_ok(fric_evaluate(&serial, t->contacts, &t->query, answer, answer + 1, &error));
 	for (size_t i = 0; i < n; i++)
 		size += fabsl((long double)answer[i] * cotangents[i]);
 	free(answer);
@@ -268,12 +268,12 @@ static void test_velocities_are_the_hessian(void **state)
 		struct setting *t = setting_of(&scene, true);
 		const size_t n = scene_ndof(&scene);
 		double *v = random_reals(&scene, &rng, n, -1, 1), *product = scene_memory(&scene, n, sizeof(double));
-		struct fric_differential tangents = {.fields = {[FRIC_BY_VELOCITIES] = v}};
+		struct fric_differential tangents = {.fields = {[FRIC_WRT_VELOCITIES] = v}};
 		struct fric_error error;
 		if (i % 3 == 0) /* some contacts are at rest */
 			memset(scene.velocities, 0, n / 2 * sizeof(double));
 		double *derivative = jvp(&serial, &scene, t, &tangents);
-		assert_ok(fric_hessian_products(&serial, t->contacts, &t->question, FRIC_PROJECT_NONE, 1, v, product, &error));
+		assert_ok(fric_hessian_products(&serial, t->contacts, &t->query, FRIC_PROJECT_NONE, 1, v, product, &error));
 		assert_all_near(derivative + 1, product, n, 1e-14 * largest_of(product, n));
 		free(derivative);
 		setting_free(t);

@@ -187,7 +187,7 @@ static bool note(struct outcome *o, enum fric_code code, struct fric_error error
 static const struct fric_error nothing = {.code = FRIC_OK};
 
 static void note_evaluation(struct outcome *o, const struct fric_context *context, const struct fric_contacts *c,
-                            const struct fric_question *asked)
+                            const struct fric_query *asked)
 {
 	struct fric_error e = nothing;
 	const size_t ndof = fric_n_vertices(c) * (size_t)fric_dim(c);
@@ -211,7 +211,7 @@ static size_t row_size(const struct fric_contacts *c, enum fric_type type, enum 
 }
 
 static void note_outputs(struct outcome *o, const struct fric_context *context, const struct fric_contacts *c,
-                         const struct fric_question *asked)
+                         const struct fric_query *asked)
 {
 	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++) {
 		const size_t n = fric_group_size(c, type);
@@ -226,7 +226,7 @@ static void note_outputs(struct outcome *o, const struct fric_context *context, 
 }
 
 static void note_factors(struct outcome *o, const struct fric_context *context, const struct fric_contacts *c,
-                         const struct fric_question *asked, enum fric_projection projection)
+                         const struct fric_query *asked, enum fric_projection projection)
 {
 	const size_t dim = (size_t)fric_dim(c);
 	struct fric_error e = nothing;
@@ -265,8 +265,7 @@ static void note_sparse(struct outcome *o, const struct fric_context *context, c
 }
 
 static void note_hessians(struct outcome *o, const struct fric_context *context, const struct fric_contacts *c,
-                          const struct fric_question *asked, enum fric_projection projection,
-                          enum fric_triangle triangle)
+                          const struct fric_query *asked, enum fric_projection projection, enum fric_triangle triangle)
 {
 	const size_t n = fric_n_contacts(c) * (size_t)fric_inner_size(fric_dim(c));
 	struct fric_error e = nothing;
@@ -278,7 +277,7 @@ static void note_hessians(struct outcome *o, const struct fric_context *context,
 }
 
 static void note_comparison(struct outcome *o, const struct fric_context *context, const struct fric_contacts *c,
-                            const struct fric_question *asked)
+                            const struct fric_query *asked)
 {
 	struct fric_comparison r;
 	struct fric_error e = nothing;
@@ -301,7 +300,7 @@ static struct outcome outcome_of(const struct fric_context *context, const struc
 		return o;
 	struct fric_state *state;
 	if (note(&o, fric_state_create(context, c, s->lagged, &state, &e), e, 0)) {
-		const struct fric_question asked = {.velocities = s->velocities, .state = state};
+		const struct fric_query asked = {.velocities = s->velocities, .state = state};
 		note_evaluation(&o, context, c, &asked);
 		note_outputs(&o, context, c, &asked);
 		note_hessians(&o, context, c, &asked, (enum fric_projection)(which % 3), (enum fric_triangle)(which / 3 % 3));

@@ -27,7 +27,7 @@ static struct values evaluate(const struct fric_contacts *c, const double *v)
 {
 	struct values r = {.gradient = calloc(dense_size(c) + 1, sizeof(double))};
 	struct fric_error error;
-	assert_ok(fric_evaluate(&serial, c, scene_question(c, v), &r.potential, r.gradient, &error));
+	assert_ok(fric_evaluate(&serial, c, scene_query(c, v), &r.potential, r.gradient, &error));
 	double *all = all_contacts(&serial, c, v, FRIC_OUT_POTENTIAL, 1);
 	for (size_t i = 0; i < fric_n_contacts(c); i++)
 		r.size += fabs(all[i]);

@@ -22,7 +22,7 @@ static struct results evaluate(const struct fric_context *context, const struct 
 	struct fric_error error;
 	r.n_inner = r.n * (size_t)fric_inner_size(s->batch.dim);
 	r.gradient = calloc(r.ndof + 1, sizeof(double));
-	assert_ok(fric_evaluate(context, c, scene_question(c, s->velocities), &r.potential, r.gradient, &error));
+	assert_ok(fric_evaluate(context, c, scene_query(c, s->velocities), &r.potential, r.gradient, &error));
 	r.inner = inner_matrices(context, c, s->velocities, FRIC_PROJECT_NONE);
 	r.csr = dense_from_csr(c, r.inner, FRIC_FULL);
 	r.ratio = all_contacts(context, c, s->velocities, FRIC_OUT_SLIP_RATIO, 1);
@@ -237,7 +237,7 @@ static void check_trial(const struct trial *t)
 	const long double y = hypotl(t->v[0], t->v[1]), s = t->force;
 	law(y, t->eps_v, t->mu_s, t->mu_k, t->cubic, &g0, &g1);
 	assert_ok(fric_prepare(&serial, &batch, &c, &error));
-	const enum fric_code code = fric_evaluate(&serial, c, scene_question(c, v), &potential, gradient, &error);
+	const enum fric_code code = fric_evaluate(&serial, c, scene_query(c, v), &potential, gradient, &error);
 	const long double most = fmaxl(t->mu_s, t->mu_k), bound = s * most, size = bound * fmaxl(y, t->eps_v);
 	if (code != FRIC_OK) {
 		assert_code(code, FRIC_E_NOT_FINITE);
@@ -251,8 +251,7 @@ static void check_trial(const struct trial *t)
 		}
 		assert_true(gradient[2] == 0);
 	}
-	const enum fric_code hessian =
-		fric_hessian_inner(&serial, c, scene_question(c, v), FRIC_PROJECT_NONE, inner, &error);
+	const enum fric_code hessian = fric_hessian_inner(&serial, c, scene_query(c, v), FRIC_PROJECT_NONE, inner, &error);
 	if (hessian != FRIC_OK) {
 		assert_code(hessian, FRIC_E_NOT_FINITE);
 		assert_true(2 * s * most / t->eps_v > 1e308L);
@@ -315,12 +314,11 @@ static void test_no_nan_escapes(void **state)
 		const size_t ndof = scene_ndof(&scene), n_inner = fric_n_contacts(c) * 3;
 		double potential, *gradient = calloc(ndof, sizeof(double)), *inner = calloc(n_inner + 1, sizeof(double));
 		struct fric_error error;
-		enum fric_code code =
-			fric_evaluate(&serial, c, scene_question(c, scene.velocities), &potential, gradient, &error);
+		enum fric_code code = fric_evaluate(&serial, c, scene_query(c, scene.velocities), &potential, gradient, &error);
 		assert_true(code == FRIC_OK || code == FRIC_E_NOT_FINITE);
 		for (size_t k = 0; k < ndof && code == FRIC_OK; k++)
 			assert_true(isfinite(gradient[k]) && isfinite(potential));
-		code = fric_hessian_inner(&serial, c, scene_question(c, scene.velocities), FRIC_PROJECT_NONE, inner, &error);
+		code = fric_hessian_inner(&serial, c, scene_query(c, scene.velocities), FRIC_PROJECT_NONE, inner, &error);
 		assert_true(code == FRIC_OK || code == FRIC_E_NOT_FINITE);
 		for (size_t k = 0; k < n_inner && code == FRIC_OK; k++)
 			assert_true(isfinite(inner[k]) != 0);

@@ -24,7 +24,7 @@ static struct number_fields second_fields(const struct scene *s)
 static bool moves_both(const struct scene *s, const struct number_field *f)
 {
 	const enum fric_field field = f->field;
-	const bool kinetic = field == FRIC_BY_MU_K || field == FRIC_BY_VERTEX_MU_K || field == FRIC_BY_MATERIAL_MU_K;
+	const bool kinetic = field == FRIC_WRT_MU_K || field == FRIC_WRT_VERTEX_MU_K || field == FRIC_WRT_MATERIAL_MU_K;
 	return s->options.equal_mu && (f->type == FRIC_N_TYPES ? kinetic : f->row == FRIC_ROW_MU_K);
 }
 
@@ -123,7 +123,7 @@ static void check_along(struct scene *s, const struct number_fields *fields, con
 	struct fric_error error;
 	double best[MOST_FIELDS];
 	*place_in(&tangents, by) = tangent;
-	assert_ok(fric_second(&serial, &t->derivation, &tangents, &second, &error));
+	assert_ok(fric_second_derivative_product(&serial, &t->derivation, &tangents, &second, &error));
 	for (size_t f = 0; f < fields->n; f++)
 		best[f] = INFINITY;
 	for (double h = 1e-3; h > 1e-8; h /= 8)
@@ -186,8 +186,8 @@ static void test_symmetric(void **state)
 		}
 		allocate_all(&scene, &fields, &hx);
 		allocate_all(&scene, &fields, &hy);
-		assert_ok(fric_second(&serial, &t->derivation, &x, &hx, &error));
-		assert_ok(fric_second(&serial, &t->derivation, &y, &hy, &error));
+		assert_ok(fric_second_derivative_product(&serial, &t->derivation, &x, &hx, &error));
+		assert_ok(fric_second_derivative_product(&serial, &t->derivation, &y, &hy, &error));
 		const long double there = product(&fields, &x, &hy, &size), back = product(&fields, &y, &hx, &size);
 		assert_near(there, back, 1e-12L * size);
 		setting_free(t);
@@ -205,13 +205,13 @@ static void test_hessian(void **state)
 		const size_t n = scene_ndof(&scene);
 		double *v = random_reals(&scene, &rng, n, -1, 1), *product = scene_memory(&scene, n, sizeof(double));
 		double *second = scene_memory(&scene, n, sizeof(double));
-		const struct fric_differential tangents = {.fields = {[FRIC_BY_VELOCITIES] = v}};
-		const struct fric_differential out = {.fields = {[FRIC_BY_VELOCITIES] = second}};
+		const struct fric_differential tangents = {.fields = {[FRIC_WRT_VELOCITIES] = v}};
+		const struct fric_differential out = {.fields = {[FRIC_WRT_VELOCITIES] = second}};
 		struct fric_error error;
 		if (i % 3 == 0) /* some contacts are at rest */
 			memset(scene.velocities, 0, n / 2 * sizeof(double));
-		assert_ok(fric_second(&serial, &t->derivation, &tangents, &out, &error));
-		assert_ok(fric_hessian_products(&serial, t->contacts, &t->question, FRIC_PROJECT_NONE, 1, v, product, &error));
+		assert_ok(fric_second_derivative_product(&serial, &t->derivation, &tangents, &out, &error));
+		assert_ok(fric_hessian_products(&serial, t->contacts, &t->query, FRIC_PROJECT_NONE, 1, v, product, &error));
 		assert_all_near(second, product, n, 1e-13 * largest_of(product, n));
 		setting_free(t);
 		scene_free(&scene);
@@ -231,11 +231,11 @@ static void test_threads(void **state)
 		for (size_t f = 0; f < fields.n; f++)
 			*place_in(&x, &fields.of[f]) = random_tangent(&scene, &rng, &fields.of[f]);
 		allocate_all(&scene, &fields, &alone);
-		assert_ok(fric_second(&serial, &t->derivation, &x, &alone, &error));
+		assert_ok(fric_second_derivative_product(&serial, &t->derivation, &x, &alone, &error));
 		for (int n = 2; n < 9; n += 2) {
 			const struct fric_context several = {.n_threads = n, .parallel_from = 1};
 			allocate_all(&scene, &fields, &together);
-			assert_ok(fric_second(&several, &t->derivation, &x, &together, &error));
+			assert_ok(fric_second_derivative_product(&several, &t->derivation, &x, &together, &error));
 			for (size_t f = 0; f < fields.n; f++)
 				assert_all_bits(*place_in(&together, &fields.of[f]), *place_in(&alone, &fields.of[f]), fields.of[f].n);
 		}

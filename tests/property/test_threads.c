@@ -34,7 +34,7 @@ static void ask_outputs(const struct fric_context *context, const struct fric_co
 	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
 		for (enum fric_output output = 0; output < FRIC_N_OUTPUTS; output++)
 			if (fric_has_output(c, type, output))
-				assert_ok(fric_contact_output(context, c, scene_question(c, v), type, output,
+				assert_ok(fric_contact_output(context, c, scene_query(c, v), type, output,
 				                              more(a, 6 * fric_group_size(c, type)), &error));
 }
 
@@ -53,7 +53,7 @@ static void ask_factors(const struct fric_context *context, const struct fric_co
 		factors.tangent_basis[type] = more(a, 6 * n);
 		factors.inner[type] = more(a, m * n);
 	}
-	assert_ok(fric_hessian_factors(context, c, scene_question(c, v), projection, &factors, &error));
+	assert_ok(fric_hessian_factors(context, c, scene_query(c, v), projection, &factors, &error));
 	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++) {
 		const size_t n = fric_group_size(c, type), k = (size_t)fric_stencil_size(type);
 		double *out = calloc(6 * n + 1, sizeof(double));
@@ -64,7 +64,7 @@ static void ask_factors(const struct fric_context *context, const struct fric_co
 		assert_all_bits(factors.inner[type], inner, m * n);
 		assert_ok(fric_stencil_weights(&serial, c, type, out, &error));
 		assert_all_bits(factors.weights[type], out, k * n);
-		assert_ok(fric_contact_output(&serial, c, scene_question(c, v), type, FRIC_OUT_TANGENT_BASIS, out, &error));
+		assert_ok(fric_contact_output(&serial, c, scene_query(c, v), type, FRIC_OUT_TANGENT_BASIS, out, &error));
 		assert_all_bits(factors.tangent_basis[type], out, rows * n);
 		inner += m * n;
 		free(out);
@@ -78,7 +78,7 @@ static void ask_hessians(const struct fric_context *context, const struct fric_c
 	double *inner = NULL;
 	for (enum fric_projection p = FRIC_PROJECT_NONE; p <= FRIC_PROJECT_ABS; p++) {
 		inner = more(a, fric_n_contacts(c) * 3);
-		assert_ok(fric_hessian_inner(context, c, scene_question(c, v), p, inner, &error));
+		assert_ok(fric_hessian_inner(context, c, scene_query(c, v), p, inner, &error));
 		ask_factors(context, c, v, p, inner, a);
 	}
 	for (enum fric_triangle t = FRIC_FULL; t <= FRIC_UPPER; t++) {
@@ -101,7 +101,7 @@ static void ask(const struct fric_context *context, const struct scene *s, struc
 	struct fric_contacts *c = scene_contacts(context, s);
 	struct fric_error error;
 	double *potential = more(a, 1), *gradient = more(a, scene_ndof(s));
-	assert_ok(fric_evaluate(context, c, scene_question(c, s->velocities), potential, gradient, &error));
+	assert_ok(fric_evaluate(context, c, scene_query(c, s->velocities), potential, gradient, &error));
 	ask_outputs(context, c, s->velocities, a);
 	ask_hessians(context, c, s->velocities, a);
 	*more(a, 1) = (double)fric_n_skipped(c);
@@ -178,7 +178,7 @@ static void test_first_fault(void **state)
 			const struct fric_context context = {.n_threads = n_threads, .parallel_from = 1};
 			double potential, *gradient = calloc(scene_ndof(&scene), sizeof(double));
 			struct fric_error error = {FRIC_OK, FRIC_VERTEX_VERTEX, -3};
-			assert_code(fric_evaluate(&context, c, scene_question(c, scene.velocities), &potential, gradient, &error),
+			assert_code(fric_evaluate(&context, c, scene_query(c, scene.velocities), &potential, gradient, &error),
 			            FRIC_E_NOT_FINITE);
 			if (first.code == FRIC_OK)
 				first = error;
@@ -208,7 +208,7 @@ static enum fric_code ask_once(const struct caller *a, double *numbers)
 	struct fric_state *made;
 	struct fric_error error;
 	enum fric_code code = fric_state_create(&a->context, a->contacts, a->lagged, &made, &error);
-	const struct fric_question asked = {.velocities = a->velocities, .state = made};
+	const struct fric_query asked = {.velocities = a->velocities, .state = made};
 	if (code == FRIC_OK)
 		code = fric_evaluate(&a->context, a->contacts, &asked, numbers, numbers + 1, &error);
 	if (code == FRIC_OK)

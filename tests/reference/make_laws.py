@@ -24,7 +24,7 @@ CURVE = ([0, 0.25, 0.375, 1.5, 1.75], [1, 0.5, 1.25, 0, 0.125])
 RATIOS = [1e-20, 1e-9, 0.01, 0.3, 1, 2.5, 40, 1e6, 1e20]
 
 
-def slopes(speeds, factors):
+def derivatives(speeds, factors):
     """Fritsch and Butland's, at every point."""
     h = [b - a for a, b in zip(speeds, speeds[1:])]
     d = [(b - a) / w for a, b, w in zip(factors, factors[1:], h)]
@@ -41,9 +41,9 @@ def hermite(x0, x1, f0, f1, m0, m1):
 
 
 def curve(x, unit):
-    """Value, slope, integral and the largest slope of a piece at x >= 0."""
+    """Value, derivative, integral and the largest derivative of a piece at x >= 0."""
     speeds, factors = [mpf(s * float(unit)) for s in CURVE[0]], [mpf(f) for f in CURVE[1]]
-    m, total, steepest = slopes(speeds, factors), mpf(0), mpf(0)
+    m, total, steepest = derivatives(speeds, factors), mpf(0), mpf(0)
     for k in range(len(speeds) - 1):
         c = hermite(*speeds[k:k + 2], *factors[k:k + 2], *m[k:k + 2])
         u = min(x, speeds[k + 1]) - speeds[k]
@@ -67,10 +67,10 @@ def below(law, y, s, eps):
 def beyond(law, y, s, k, eps, speed):
     far = y - eps
     if law == 'curve':
-        c, slope, area, steepest = curve(far, speed)
+        c, derivative, area, steepest = curve(far, speed)
         top = mpf(max(CURVE[1]))
         return {'law_potential': (s * (eps + area), s * max(eps, area)), 'law_force': (s * c, s * top),
-                'law_force_over_speed': (s * c / y, s * top / y), 'law_force_derivative': (s * slope, s * steepest)}
+                'law_force_over_speed': (s * c / y, s * top / y), 'law_force_derivative': (s * derivative, s * steepest)}
     x, change = far / speed, s - k
     power = min(x**2 if law == 'stribeck' else x, mpf(10)**4)  # nothing is left of it
     left = exp(-power)

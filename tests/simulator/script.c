@@ -63,7 +63,7 @@ enum { N_DOCUMENTS = 2, N_VERSIONS = 2 * N_DOCUMENTS };
 /* clang-format on */
 static const char *const set_documents[N_DOCUMENTS] = {SET_BEGIN "[0]" SET_END, SET_BEGIN "[1,0]" SET_END};
 static const char set_patch[] = "{\"friction\":{\"mu\":0.25}}";
-static const char *const set_questions[SCRIPT_N_ASKS] = {
+static const char *const set_queries[SCRIPT_N_ASKS] = {
 	[SCRIPT_EVALUATION] = "{\"velocities\":[[0.02,0.01,0],[1,0,0]],\"outputs\":[\"potential\",\"gradient\"]}"};
 static const char *const set_routes[SCRIPT_N_ASKS] = {"", "/evaluate", "/pattern"};
 
@@ -105,7 +105,7 @@ static bool know_version(const struct api_service *service, size_t i)
 	bool ok = true;
 	for (enum script_asks asks = 0; asks < SCRIPT_N_ASKS; asks++) {
 		struct api_response *answer = &set_versions[i].answers[asks];
-		ask_of_set(service, set_questions[asks] ? "POST" : "GET", set_routes[asks], set_questions[asks], answer);
+		ask_of_set(service, set_queries[asks] ? "POST" : "GET", set_routes[asks], set_queries[asks], answer);
 		set_versions[i].version = version_in(answer);
 		ok = ok && set_versions[i].version && answer->status == 200 && answer->body;
 	}
@@ -607,12 +607,12 @@ static void patch_set(struct maker *maker)
 
 static void ask_set(struct maker *maker)
 {
-	const char *question = set_questions[SCRIPT_EVALUATION];
+	const char *query = set_queries[SCRIPT_EVALUATION];
 	begin_of_set(maker, "POST", set_routes[SCRIPT_EVALUATION]);
 	say(maker, "Content-Type: application/json\r\n");
 	if (chance_one_in(maker->chance, 4))
 		say_condition(maker);
-	send_body(maker, question, strlen(question));
+	send_body(maker, query, strlen(query));
 	expect_of_set(maker, 200, 404, 412, SCRIPT_EVALUATION, TELLS_VERSION);
 }
 

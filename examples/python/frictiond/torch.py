@@ -30,7 +30,7 @@ def evaluate(service: frictiond.Client | frictiond.Set, batch: dict[str, Any]) -
     """Potential (one number), gradient [n_vertices * dim] and body_gradient [n_bodies, 6] (None without bodies), as
     tensors of float64.
 
-    service   a frictiond.Client; or a frictiond.Set, and then `batch` is the question: velocities, lagged_velocities ...
+    service   a frictiond.Client; or a frictiond.Set, and then `batch` is the query: velocities, lagged_velocities ...
     batch     as for service.evaluate, without outputs and their options; with tensors in the place of arrays and of
               numbers. They are converted to float64 on the CPU. Those that require a gradient must be in fields that
               docs/derivatives.md names

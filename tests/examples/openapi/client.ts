@@ -20,9 +20,9 @@ async function evaluate(batch: Batch): Promise<Answer> {
 	return (await response.json()) as Answer;
 }
 
-async function vjp(question: Vjp["requestBody"]["content"]["application/json"]): Promise<Pulled> {
+async function vjp(query: Vjp["requestBody"]["content"]["application/json"]): Promise<Pulled> {
 	const response = await fetch(`${url}/v1/vjp`, {
-		method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify(question),
+		method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify(query),
 	});
 	if (!response.ok)
 		throw (await response.json()) as Problem;

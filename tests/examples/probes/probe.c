@@ -5,11 +5,11 @@
  *   token TOKEN     prints the name of a service that needs a token
  *   functions       prints how many scalar functions there are
  *   law FILE        FILE: {"name", "parameters"} of a scalar function. Prints its values
- *   set FILE        FILE: {"name" or none, "lagged": the set, "question": {"velocities", "outputs"}, "patch"}. Prints the
+ *   set FILE        FILE: {"name" or none, "lagged": the set, "query": {"velocities", "outputs"}, "patch"}. Prints the
  *                   gradient; after the patch, again, the indices of the pattern (csr, upper), and 1 if check agrees
- *   carry FILE      FILE: {"set", "question", "ratio", "read": JSON Pointers}. Evaluates the set, prints the arrays that
+ *   carry FILE      FILE: {"set", "query", "ratio", "read": JSON Pointers}. Evaluates the set, prints the arrays that
  *                   the pointers lead to; carries the anchors of the answer; evaluates and prints again
- *   derive FILE     FILE: {"set", "question", "along": JSON Pointers, "values": {"v0", "v1", ..} for them, "cotangents",
+ *   derive FILE     FILE: {"set", "query", "along": JSON Pointers, "values": {"v0", "v1", ..} for them, "cotangents",
  *                   "wrt"}. Prints all numbers of the tangents (of potential, gradient, body_gradient) and of the
  *                   cotangents, in the order of wrt: of the whole batch as JSON and as a frame, and of the set
  * Numbers are printed one per line, with as many digits as a double needs. */
@@ -96,33 +96,33 @@ static void to_frame(json_t *object, const char *name, struct frictiond_frame *f
 
 static json_t *sets(struct frictiond *service, const char *name, struct frictiond_error *error)
 {
-	struct frictiond_frame lagged = {0}, question = {0}, patch = {0};
+	struct frictiond_frame lagged = {0}, query = {0}, patch = {0};
 	struct frictiond_answer answer = {0};
 	json_t *file = json_load_file(name, 0, NULL), *done = NULL;
-	json_t *asked = json_object_get(file, "question");
+	json_t *asked = json_object_get(file, "query");
 	const char *called = json_string_value(json_object_get(file, "name"));
 	to_frame(json_object_get(file, "lagged"), "positions", &lagged);
 	to_frame(json_object_get(file, "patch"), "positions", &patch);
-	to_frame(asked, "velocities", &question);
+	to_frame(asked, "velocities", &query);
 	struct frictiond_set *set = frictiond_set_open(service, called, json_object_get(file, "lagged"), &lagged, error);
 	frictiond_frame_free(&lagged);
 	if (!set)
 		goto end;
 	fprintf(stderr, "%s\n", frictiond_set_name(set));
-	if (frictiond_set_evaluate(set, asked, &question, &answer, error))
+	if (frictiond_set_evaluate(set, asked, &query, &answer, error))
 		goto end;
 	print_answer(&answer, "gradient", 0);
 	if (frictiond_set_patch(set, json_object_get(file, "patch"), &patch, error))
 		goto end;
 	frictiond_frame_free(&patch);
-	if (frictiond_set_evaluate(set, asked, &question, &answer, error))
+	if (frictiond_set_evaluate(set, asked, &query, &answer, error))
 		goto end;
 	print_answer(&answer, "gradient", 0);
 	if (frictiond_set_pattern(set, "csr", "upper", &answer, error))
 		goto end;
 	print_answer(&answer, "indices", 1);
 	json_object_del(asked, "outputs");
-	if (frictiond_set_check(set, asked, &question, &answer, error))
+	if (frictiond_set_check(set, asked, &query, &answer, error))
 		goto end;
 	printf("%d\n", json_is_true(json_object_get(answer.document, "agrees")));
 	done = answer.document;
@@ -130,7 +130,7 @@ static json_t *sets(struct frictiond *service, const char *name, struct friction
 end:
 	frictiond_answer_free(&answer);
 	frictiond_set_close(set);
-	frictiond_frame_free(&question);
+	frictiond_frame_free(&query);
 	frictiond_frame_free(&patch);
 	json_decref(file);
 	return done;
@@ -150,7 +150,7 @@ static int step(struct frictiond_set *set, const json_t *file, struct frictiond_
                 struct frictiond_error *error)
 {
 	const json_t *read = json_object_get(file, "read");
-	if (frictiond_set_evaluate(set, json_object_get(file, "question"), NULL, answer, error))
+	if (frictiond_set_evaluate(set, json_object_get(file, "query"), NULL, answer, error))
 		return -1;
 	for (size_t i = 0; i < json_array_size(read); i++)
 		print_array(answer, at(answer->document, json_string_value(json_array_get(read, i))), 0);
@@ -217,8 +217,8 @@ static json_t *derive(struct frictiond *service, const char *name, struct fricti
 	const struct frictiond_frame none = {0};
 	struct frictiond_answer forward = {0}, backward = {0};
 	json_t *file = json_load_file(name, 0, NULL), *wrt = json_object_get(file, "wrt"), *done = NULL;
-	json_t *question = json_object_get(file, "question"), *batch = json_deep_copy(json_object_get(file, "set"));
-	json_object_update(batch, question);
+	json_t *query = json_object_get(file, "query"), *batch = json_deep_copy(json_object_get(file, "set"));
+	json_object_update(batch, query);
 	json_t *tangents = json_pack("{s:o}", "tangents", tangents_of(file));
 	json_t *cotangents = json_pack("{s:O, s:O}", "cotangents", json_object_get(file, "cotangents"), "wrt", wrt);
 	json_t *down = json_copy(batch), *up = json_copy(batch), *first = NULL, *second = NULL;
@@ -236,8 +236,8 @@ static json_t *derive(struct frictiond *service, const char *name, struct fricti
 	print_cotangents(&backward, backward.document, wrt);
 	frictiond_answer_free(&forward);
 	frictiond_answer_free(&backward);
-	json_object_update(tangents, question);
-	json_object_update(cotangents, question);
+	json_object_update(tangents, query);
+	json_object_update(cotangents, query);
 	if (frictiond_set_jvp(set, tangents, NULL, &forward, error) ||
 	    frictiond_set_vjp(set, cotangents, NULL, &backward, error))
 		goto end;

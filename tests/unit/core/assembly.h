@@ -21,8 +21,8 @@ static inline void assembly_create(struct assembly *a, struct rng *rng, struct o
 	a->contacts = scene_contacts(&serial, &a->scene);
 	a->inner = calloc(fric_n_contacts(a->contacts) * 3 + 1, sizeof(double));
 	assert_non_null(a->inner);
-	assert_ok(fric_hessian_inner(&serial, a->contacts, scene_question(a->contacts, a->scene.velocities),
-	                             FRIC_PROJECT_NONE, a->inner, &error));
+	assert_ok(fric_hessian_inner(&serial, a->contacts, scene_query(a->contacts, a->scene.velocities), FRIC_PROJECT_NONE,
+	                             a->inner, &error));
 }
 
 static inline void assembly_free(struct assembly *a)

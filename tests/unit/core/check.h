@@ -71,7 +71,7 @@ static inline double ulp(double x)
 /* A call that must succeed. */
 #define assert_ok(call) assert_code(call, FRIC_OK)
 
-/* A question without a state. */
-#define question(v) (&(struct fric_question){.velocities = (v)})
+/* A query without a state. */
+#define query(v) (&(struct fric_query){.velocities = (v)})
 
 #endif

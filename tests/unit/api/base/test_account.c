@@ -16,7 +16,7 @@
 
 #include "api/api.h"
 #include "api/codec/document.h"
-#include "api/base/trees.h"
+#include "api/base/json_memory.h"
 
 enum { FIRST = API_ACCOUNT_FIRST, STEP = API_ACCOUNT_STEP, MB = 1 << 20 };
 
@@ -167,13 +167,13 @@ static void nodes_hold_what_they_should(void **unused)
 	unsigned char *nodes[N];
 	for (int with_pool = 0; with_pool < 2; with_pool++) {
 		struct api_account account;
-		struct api_trees trees;
+		struct api_json_memory trees;
 		api_account_open(&account, with_pool ? &budget : NULL, NULL, 0);
-		api_trees_open(&trees, with_pool ? pool : NULL);
+		api_json_memory_open(&trees, with_pool ? pool : NULL);
 		for (int round = 0; round < 3; round++) {
 			for (size_t i = 0; i < N; i++) {
 				const size_t n = i * 37 % 611;
-				nodes[i] = api_trees_take(n);
+				nodes[i] = api_json_memory_take(n);
 				assert_true(nodes[i] && (uintptr_t)nodes[i] % 16 == 0);
 				memset(nodes[i], (int)i, n);
 			}
@@ -181,11 +181,11 @@ static void nodes_hold_what_they_should(void **unused)
 				for (size_t at = 0; at < i * 37 % 611; at++)
 					assert_int_equal(nodes[i][at], (unsigned char)i);
 			for (size_t i = 0; i < N; i++)
-				api_trees_give(nodes[(i * 7) % N]);
+				api_json_memory_give(nodes[(i * 7) % N]);
 		}
 		assert_true(!with_pool || budget.used_bytes > 0);
-		assert_null(api_trees_take(SIZE_MAX));
-		api_trees_close(&trees);
+		assert_null(api_json_memory_take(SIZE_MAX));
+		api_json_memory_close(&trees);
 		api_account_close(&account);
 		assert_int_equal(budget.used_bytes, 0);
 	}
@@ -197,13 +197,13 @@ static void trees_of_others_stay(void **unused)
 {
 	(void)unused;
 	struct api_account account;
-	struct api_trees trees;
+	struct api_json_memory trees;
 	json_t *before = json_pack("{s:[i,i,s]}", "a", 1, 2, "text");
 	api_account_open(&account, &budget, NULL, 0);
-	api_trees_open(&trees, NULL);
+	api_json_memory_open(&trees, NULL);
 	json_decref(json_pack("{s:[i,i,s]}", "a", 1, 2, "text"));
 	json_decref(before);
-	api_trees_close(&trees);
+	api_json_memory_close(&trees);
 	api_account_close(&account);
 	assert_int_equal(budget.used_bytes, 0);
 }
@@ -212,11 +212,11 @@ static void a_raised_flag_ends_trees(void **unused)
 {
 	(void)unused;
 	struct api_account account;
-	struct api_trees trees;
+	struct api_json_memory trees;
 	atomic_bool stop = false;
 	json_t *list;
 	api_account_open(&account, &budget, &stop, 0);
-	api_trees_open(&trees, NULL);
+	api_json_memory_open(&trees, NULL);
 	list = json_array();
 	assert_int_equal(json_array_append_new(list, json_string("before")), 0);
 	atomic_store(&stop, true);
@@ -224,7 +224,7 @@ static void a_raised_flag_ends_trees(void **unused)
 	while (json_array_append_new(list, json_object()) == 0)
 		assert_true(++n < 1000);
 	json_decref(list);
-	api_trees_close(&trees);
+	api_json_memory_close(&trees);
 	api_account_close(&account);
 }
 
@@ -276,16 +276,16 @@ static void documents_count(void **unused)
 			p = stpcpy(p, units[u].unit);
 		p[-1] = ']';
 		struct api_account account;
-		struct api_trees trees;
+		struct api_json_memory trees;
 		struct api_document d;
 		struct api_text_fault fault;
 		api_account_open(&account, &budget, NULL, 0);
-		api_trees_open(&trees, pool);
+		api_json_memory_open(&trees, pool);
 		assert_true(api_document_read_pooled(pool, text, (size_t)(p - text), &d, &fault));
 		if (budget.used_bytes < N * units[u].least)
 			fail_msg("%s: %zu bytes", units[u].unit, budget.used_bytes);
 		api_document_free(&d);
-		api_trees_close(&trees);
+		api_json_memory_close(&trees);
 		api_account_close(&account);
 		assert_int_equal(budget.used_bytes, 0);
 		free(text);

@@ -56,13 +56,16 @@ static void check_rule(const struct api_object *object, const struct api_rule *r
 static void tables_are_whole(void **unused)
 {
 	(void)unused;
-	const struct api_object *const roots[] = {&api_request,         &api_answer,           &api_check_answer,
-	                                          &api_function_answer, &api_pairs_answer,     &api_function_list_answer,
-	                                          &api_info_answer,     &api_health_answer,    &api_problem_document,
-	                                          &api_set_document,    &api_set_question,     &api_set_answer,
-	                                          &api_set_list_answer, &api_pattern_query,    &api_jvp_request,
-	                                          &api_vjp_request,     &api_set_jvp_question, &api_set_vjp_question,
-	                                          &api_jvp_answer,      &api_vjp_answer};
+	const struct api_object *const roots[] = {&api_request,          &api_answer,
+	                                          &api_check_answer,     &api_function_answer,
+	                                          &api_pairs_answer,     &api_function_list_answer,
+	                                          &api_info_answer,      &api_health_answer,
+	                                          &api_problem_document, &api_set_document,
+	                                          &api_set_query,        &api_set_answer,
+	                                          &api_set_list_answer,  &api_pattern_url_query,
+	                                          &api_jvp_request,      &api_vjp_request,
+	                                          &api_set_jvp_query,    &api_set_vjp_query,
+	                                          &api_jvp_answer,       &api_vjp_answer};
 	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++)
 		check_object(roots[i]);
 	for (int kind = 0; kind < API_N_FUNCTION_KINDS; kind++)
@@ -91,21 +94,21 @@ static void tables_of_models_are_whole(void **unused)
 		check_object(roots[i]);
 }
 
-/* Each field of a request belongs to the set's document, to the question, or to both (lagged velocities); n_vertices
+/* Each field of a request belongs to the set's document, to the query, or to both (lagged velocities); n_vertices
  * to the document only. */
 static void every_field_has_a_part(void **unused)
 {
 	(void)unused;
 	assert_ptr_equal(api_set_document.rules, api_request.rules);
-	assert_ptr_equal(api_set_question.rules, api_request.rules);
+	assert_ptr_equal(api_set_query.rules, api_request.rules);
 	for (int i = 0; i < api_request.n_rules; i++) {
 		const struct api_rule *rule = &api_request.rules[i];
 		const bool whole = api_rule_applies(rule, &api_request), document = api_rule_applies(rule, &api_set_document),
-				   question = api_rule_applies(rule, &api_set_question);
-		assert_int_equal(document && question,
+				   query = api_rule_applies(rule, &api_set_query);
+		assert_int_equal(document && query,
 		                 i == API_REQUEST_LAGGED_VELOCITIES || i == API_REQUEST_LAGGED_BODY_VELOCITIES);
 		assert_int_equal(whole, i != API_REQUEST_N_VERTICES && !is_of_derivatives(i));
-		assert_int_equal(document || question, !is_of_derivatives(i));
+		assert_int_equal(document || query, !is_of_derivatives(i));
 	}
 }
 
@@ -114,8 +117,8 @@ static void every_field_has_a_part(void **unused)
 static void every_field_of_derivatives_has_a_part(void **unused)
 {
 	static const struct api_object *const whole[] = {&api_jvp_request, &api_vjp_request}, *const of_set[] = {
-																							  &api_set_jvp_question,
-																							  &api_set_vjp_question};
+																							  &api_set_jvp_query,
+																							  &api_set_vjp_query};
 	(void)unused;
 	for (int kind = 0; kind < 2; kind++)
 		for (int i = 0; i < api_request.n_rules; i++) {

@@ -343,7 +343,7 @@ static void reads_no_byte_beyond_the_body(void **unused)
 	}
 }
 
-static void a_long_query_is_refused(void **unused)
+static void a_long_url_query_is_refused(void **unused)
 {
 	(void)unused;
 	enum { BYTES = 70000 };
@@ -609,7 +609,7 @@ int main(void)
 		cmocka_unit_test(refuses_bodies),
 		cmocka_unit_test(handles_what_was_not_admitted),
 		cmocka_unit_test(reads_no_byte_beyond_the_body),
-		cmocka_unit_test(a_long_query_is_refused),
+		cmocka_unit_test(a_long_url_query_is_refused),
 		cmocka_unit_test(a_long_answer_is_refused),
 		cmocka_unit_test(long_bodies_are_large),
 		cmocka_unit_test(what_takes_long_is_deferred),

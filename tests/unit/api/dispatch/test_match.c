@@ -36,7 +36,7 @@ static bool tell(const struct api_call *call)
 		free(text);
 		return api_fault_set(call->fault, API_E_OUT_OF_RANGE, "faulty");
 	}
-	snprintf(text, TEXT_BYTES, "%s %s|%s|%s|%s|%d%d", request->method, match->names[0], match->names[1], match->query,
+	snprintf(text, TEXT_BYTES, "%s %s|%s|%s|%s|%d%d", request->method, match->names[0], match->names[1], match->url_query,
 	         request->caller ? request->caller : "", request->formats->body, request->formats->answer);
 	response->status = 200;
 	response->content_type = "text/plain";
@@ -95,7 +95,7 @@ static void leads_to_rows(void **unused)
 	static const struct {
 		const char *target;
 		int row; /* -1: no route */
-		const char *names[2], *query;
+		const char *names[2], *url_query;
 	} cases[] = {
 		{"/sets/a", 0, {"a"}, ""},
 		{"/sets/a?x=1?y", 0, {"a"}, "x=1?y"},
@@ -130,7 +130,7 @@ static void leads_to_rows(void **unused)
 		for (int n = 0; match.route && n < 2 && cases[i].names[n]; n++)
 			assert_string_equal(match.names[n], cases[i].names[n]);
 		if (match.route)
-			assert_string_equal(match.query, cases[i].query);
+			assert_string_equal(match.url_query, cases[i].url_query);
 	}
 }
 

@@ -18,7 +18,7 @@
 
 #include "api/codec/document.h"
 #include "api/codec/media.h"
-#include "api/base/trees.h"
+#include "api/base/json_memory.h"
 
 enum { MOST_BYTES = 256 << 10, MOST_CUT = 700, EVERY = 8, STEP = 64 };
 
@@ -140,7 +140,7 @@ static bool make_frame(const char *text, size_t bytes, struct frame *frame)
 	memcpy(frame->bytes, &length, 8);
 	memcpy(frame->bytes + 8, printed, strlen(printed));
 	memcpy(frame->bytes + head, frame->tail, frame->n_tail);
-	api_trees_give(printed);
+	api_json_memory_give(printed);
 	json_decref(root);
 	api_document_free(&document);
 	return true;
@@ -182,7 +182,7 @@ static void try_text(const char *target, const char *text, size_t bytes)
 	try_body(target, api_media_frame, frame.bytes, frame.n);
 }
 
-static void try_query(const char *path)
+static void try_url_query(const char *path)
 {
 	char target[4096];
 	const size_t bytes = strnlen(path, sizeof(target) - 1);
@@ -224,7 +224,7 @@ static int try_case(const char *file, const struct stat *status, int type, struc
 		free(text);
 	}
 	if (strchr(target, '?'))
-		try_query(target);
+		try_url_query(target);
 	free(target);
 	return 0;
 }

@@ -21,7 +21,7 @@
 #include <cmocka.h>
 
 #include "api/codec/media.h"
-#include "api/base/trees.h"
+#include "api/base/json_memory.h"
 #include "core/fric.h"
 #include "tests/fuzz/dressed.h"
 #include "tests/share.h"
@@ -134,13 +134,13 @@ static bool trees_never_fail; /* for a request so large that failing each of its
 /* Counts nodes as well, since their blocks are freed whether or not the nodes were. */
 static void *allocate_tree(size_t bytes)
 {
-	return trees_never_fail || may_allocate() ? count(api_trees_take(bytes)) : NULL;
+	return trees_never_fail || may_allocate() ? count(api_json_memory_take(bytes)) : NULL;
 }
 
 static void free_tree(void *node)
 {
 	n_live -= node != NULL;
-	api_trees_give(node);
+	api_json_memory_give(node);
 }
 
 static struct api_budget budget;
@@ -348,7 +348,7 @@ enum { N_VERTICES = 7, NONE = 0 };
 static size_t n_contacts; /* of each group */
 static double values[1 << 16];
 
-static void put_rows(struct fuzz_dressed *d, const char *key, enum api_dtype dtype, size_t n, size_t inner,
+static void put_rows(struct fuzz_json_frame *d, const char *key, enum api_dtype dtype, size_t n, size_t inner,
                      size_t innermost, const double *row)
 {
 	const size_t size = (inner ? inner : 1) * (innermost ? innermost : 1), shape[] = {n, inner, innermost};
@@ -359,7 +359,7 @@ static void put_rows(struct fuzz_dressed *d, const char *key, enum api_dtype dty
 
 #define ROW(...) ((const double[]){__VA_ARGS__})
 
-static void put_group(struct fuzz_dressed *d, enum fric_type type, const double *stencil)
+static void put_group(struct fuzz_json_frame *d, enum fric_type type, const double *stencil)
 {
 	const size_t k = (size_t)fric_stencil_size(type);
 	fuzz_open(d, fric_type_name(type));
@@ -385,7 +385,7 @@ static void put_group(struct fuzz_dressed *d, enum fric_type type, const double 
 	fuzz_close(d);
 }
 
-static void put_friction(struct fuzz_dressed *d, bool materials)
+static void put_friction(struct fuzz_json_frame *d, bool materials)
 {
 	fuzz_open(d, "friction");
 	fuzz_put(d, "eps_v", "0.1");
@@ -403,7 +403,7 @@ static void put_friction(struct fuzz_dressed *d, bool materials)
 	fuzz_close(d);
 }
 
-static void put_groups(struct fuzz_dressed *d)
+static void put_groups(struct fuzz_json_frame *d)
 {
 	/* Vertex 6 coincides with vertex 0: the last contact of the first group is skipped. */
 	static const double vertex_vertex[] = {0, 3, 1, 4, 0, 6}, edge_vertex[] = {3, 0, 1}, edge_edge[] = {0, 1, 3, 4},
@@ -421,7 +421,7 @@ static void put_groups(struct fuzz_dressed *d)
 	fuzz_close(d);
 }
 
-static void put_line(struct fuzz_dressed *d)
+static void put_line(struct fuzz_json_frame *d)
 {
 	static const double direction[N_VERTICES * 3] = {0.1, -0.2, 0.3}, steps[] = {0, 0.5, 1};
 	fuzz_open(d, "line");
@@ -430,21 +430,21 @@ static void put_line(struct fuzz_dressed *d)
 	fuzz_close(d);
 }
 
-static void put_vectors(struct fuzz_dressed *d)
+static void put_vectors(struct fuzz_json_frame *d)
 {
 	static const double vectors[2 * N_VERTICES * 3] = {1, 2, 3};
 	fuzz_put_array(d, "vectors", true, API_F64, false, 2, (const size_t[]){2, N_VERTICES * 3}, vectors);
 }
 
 /* The fields that results are computed from. */
-static void put_computed(struct fuzz_dressed *d, bool materials)
+static void put_computed(struct fuzz_json_frame *d, bool materials)
 {
 	static const double positions[] = {0,   0,   0,    1,   0,   0,   0,   1, 0, 0.3, 0.3,
 	                                   0.5, 0.2, -0.4, 0.6, 0.9, 0.8, 0.7, 0, 0, 0};
 	static const double velocities[] = {0.1, 0.2,  0, 0, 0.3, 0.1, 1, 0,   0,   0,  0,
 	                                    0.2, 0.05, 0, 0, 0,   2,   0, 0.5, 0.5, 0.1};
 	const size_t shape[] = {N_VERTICES, 3};
-	fuzz_dressed_start(d);
+	fuzz_json_frame_start(d);
 	fuzz_put(d, "dim", "3");
 	fuzz_put_array(d, "velocities", true, API_F64, false, 2, shape, velocities);
 	fuzz_put_array(d, "positions", true, API_F64, false, 2, shape, positions);
@@ -455,7 +455,7 @@ static void put_computed(struct fuzz_dressed *d, bool materials)
 	fuzz_put(d, "on_degenerate", "\"skip\"");
 }
 
-static void put_request(struct fuzz_dressed *d, const char *hessian, bool materials)
+static void put_request(struct fuzz_json_frame *d, const char *hessian, bool materials)
 {
 	put_computed(d, materials);
 	fuzz_put(d, "outputs",
@@ -474,7 +474,7 @@ static void put_request(struct fuzz_dressed *d, const char *hessian, bool materi
 
 enum formats { JSON_TO_JSON, FRAME_TO_FRAME, JSON_TO_FRAME, FRAME_TO_JSON };
 
-static void post_dressed(const char *target, struct fuzz_dressed *d, enum formats formats, const char *name)
+static void post_dressed(const char *target, struct fuzz_json_frame *d, enum formats formats, const char *name)
 {
 	size_t bytes;
 	char *frame = fuzz_frame(d, &bytes);
@@ -484,12 +484,12 @@ static void post_dressed(const char *target, struct fuzz_dressed *d, enum format
 	else
 		post(target, api_media_json, accept, d->json.data, d->json.bytes, 200, name);
 	free(frame);
-	fuzz_dressed_free(d);
+	fuzz_json_frame_free(d);
 }
 
 static void ask_for(const char *target, const char *hessian, bool materials, enum formats formats)
 {
-	struct fuzz_dressed d;
+	struct fuzz_json_frame d;
 	put_request(&d, hessian, materials);
 	post_dressed(target, &d, formats, hessian);
 }
@@ -499,7 +499,7 @@ static void differentiate(const char *target, bool materials, enum formats forma
 {
 	static const double tangents[N_VERTICES * 3] = {0.5, 0.25}, gradient[N_VERTICES * 3] = {1, 2, 3};
 	const size_t shape[] = {N_VERTICES, 3}, flat[] = {N_VERTICES * 3};
-	struct fuzz_dressed d;
+	struct fuzz_json_frame d;
 	put_computed(&d, materials);
 	if (!strcmp(target, "/v1/jvp")) {
 		fuzz_open(&d, "tangents");
@@ -668,10 +668,10 @@ static void answers_what_needs_no_computing(void **unused)
 static void post_bad_indices(void)
 {
 	enum { N = 4096 };
-	struct fuzz_dressed d;
+	struct fuzz_json_frame d;
 	size_t bytes;
 	n_contacts = N;
-	fuzz_dressed_start(&d);
+	fuzz_json_frame_start(&d);
 	fuzz_put(&d, "dim", "2");
 	fuzz_put(&d, "velocities", "[[0,0]]");
 	fuzz_put(&d, "friction", "{\"mu\":1,\"eps_v\":1}");
@@ -686,7 +686,7 @@ static void post_bad_indices(void)
 	char *frame = fuzz_frame(&d, &bytes);
 	post("/v1/evaluate", api_media_frame, NULL, frame, bytes, 422, "indices");
 	free(frame);
-	fuzz_dressed_free(&d);
+	fuzz_json_frame_free(&d);
 }
 
 static void reports_faults(void **unused)

@@ -350,7 +350,7 @@ static void takes_what_is_told(const char *name, struct live empty)
 #define VELOCITIES "\"velocities\":[[0.1,0,0],[0,0.2,0],[0.3,0,0],[0.4,0.5,0]]"
 
 static const struct document {
-	const char *text, *question;
+	const char *text, *query;
 	bool has_positions, has_bodies;
 } documents[] = {
 	{"{\"dim\":3,\"n_vertices\":4," FRICTION ",\"collisions\":{" GROUND "}}", VELOCITIES, false, false},
@@ -400,7 +400,7 @@ static const char *const hessians[] = {"\"format\":\"csr\"",
 
 static void uses(const struct document *d)
 {
-	const char *q = d->question;
+	const char *q = d->query;
 	for (size_t i = 0; i < sizeof(hessians) / sizeof(hessians[0]); i++)
 		asks("/v1/sets/used/evaluate", 200, "{%s,\"hessian\":{%s}}", q, hessians[i]);
 	asks("/v1/sets/used/evaluate", d->has_bodies ? 422 : 200, "{%s,\"hessian\":{\"format\":\"bsr\"}}", q);
@@ -427,7 +427,7 @@ static void uses(const struct document *d)
 static void goes_through(const struct document *d)
 {
 	const struct live empty = live();
-	if (!d->question) {
+	if (!d->query) {
 		sends("PUT", "/v1/sets/used", d->text, 422);
 		is_as(empty);
 		return;
@@ -481,18 +481,18 @@ static void what_large_sets_take(void **unused)
 	                     ",\"barrier\":{\"dhat\":1,\"stiffness\":1},\"collisions\":{"
 	                     "\"plane_vertex\":{\"vertices\":[%s],\"plane_normal\":[0,0,1],\"plane_origin\":[0,0,0]}}}",
 	                     positions, numbers);
-	char *question = text_of("{\"velocities\":[%s],\"hessian\":{\"format\":\"csr\"}}", positions);
+	char *query = text_of("{\"velocities\":[%s],\"hessian\":{\"format\":\"csr\"}}", positions);
 	sends("PUT", "/v1/sets/another", documents[0].text, 201);
 	const struct live empty = live();
 	sends("PUT", "/v1/sets/large", text, 201);
 	takes_what_is_told("large", empty);
-	sends("POST", "/v1/sets/large/evaluate", question, 200);
+	sends("POST", "/v1/sets/large/evaluate", query, 200);
 	takes_what_is_told("large", empty);
 	sends("DELETE", "/v1/sets/large", "", 204);
 	is_as(empty);
 	sends("DELETE", "/v1/sets/another", "", 204);
 	assert_int_equal(budget.used_bytes, 0);
-	free(question);
+	free(query);
 	free(text);
 	free(numbers);
 	free(positions);

@@ -1,5 +1,5 @@
-/* Rigid bodies in requests, in documents of sets and in questions: required fields and their lengths. */
-#include "api/validate/question.h"
+/* Rigid bodies in requests, in documents of sets and in queries: required fields and their lengths. */
+#include "api/validate/query.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@ struct subject {
 	struct api_fault fault;
 	struct api_check check;
 	struct api_lagged lagged;
-	struct api_question question;
+	struct api_query query;
 	struct api_lagged_velocities velocities;
 	struct api_set_facts facts;
 };
@@ -43,7 +43,7 @@ static void begin(struct subject *s, const char *text)
 static bool check_whole(struct subject *s, const char *text)
 {
 	begin(s, text);
-	return api_check_evaluation(&s->check, &s->lagged, &s->question);
+	return api_check_evaluation(&s->check, &s->lagged, &s->query);
 }
 
 static bool check_set(struct subject *s, const char *text)
@@ -253,18 +253,18 @@ static void the_batch_has_them(void **unused)
 	assert_true(pair->point.data[2] == 0.5 && pair->normal.data[2] == 1 && pair->normal_force.data[0] == 1);
 	assert_true(pair->spin_radius.data[0] == 2 && pair->roll_radius.data[0] == 3 && !world->spin_radius.data);
 	assert_true(s.lagged.has_group[FRIC_BODY_BODY] && s.lagged.has_group[FRIC_BODY_WORLD]);
-	assert_true(s.question.body_velocities[11] == 12 && s.question.lagged_body_velocities[11] == 14);
-	assert_true(s.question.body_direction[11] == 12 && !s.question.direction && !s.question.velocities);
+	assert_true(s.query.body_velocities[11] == 12 && s.query.lagged_body_velocities[11] == 14);
+	assert_true(s.query.body_direction[11] == 12 && !s.query.direction && !s.query.velocities);
 	end(&s);
 	assert_true(check_whole(&s, FRICTION("'materials': {'body_material': [0, 1], 'mu': [[1, 2], [2, 3]]}", PAIR(""))));
 	assert_true(s.lagged.batch.friction.body_material[1] == 1 && !s.lagged.batch.friction.vertex_material);
-	assert_true(s.question.lagged_body_velocities == s.question.body_velocities);
+	assert_true(s.query.lagged_body_velocities == s.query.body_velocities);
 	end(&s);
 }
 
 #define SET(groups, more) REQUEST(groups, ", " TWO more)
 static const struct {
-	struct case_of set, question; /* question.text NULL: the set has a fault */
+	struct case_of set, query; /* query.text NULL: the set has a fault */
 } parts[] = {
 	{{SET(PAIR(""), ""), NULL, 0}, {"{" TWISTS "}", NULL, 0}},
 	{{SET(PAIR(""), ""), NULL, 0}, {"{" TWISTS ", 'velocities': []}", NULL, 0}},
@@ -286,17 +286,17 @@ static const struct {
      {"{'velocities': [1, 2, 3], 'body_velocities': []}", "/body_positions", API_E_MISSING_FIELD}},
 };
 
-static void sets_and_questions(void **unused)
+static void sets_and_queries(void **unused)
 {
 	(void)unused;
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		struct subject s, asked;
 		const bool ok = check_set(&s, parts[i].set.text);
 		judge(&s, &parts[i].set, ok);
-		if (parts[i].question.text) {
-			begin(&asked, parts[i].question.text);
-			const bool fine = api_check_set_question(&asked.check, &s.facts, &asked.question);
-			judge(&asked, &parts[i].question, fine);
+		if (parts[i].query.text) {
+			begin(&asked, parts[i].query.text);
+			const bool fine = api_check_set_query(&asked.check, &s.facts, &asked.query);
+			judge(&asked, &parts[i].query, fine);
 			end(&asked);
 		}
 		end(&s);
@@ -308,7 +308,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(requests),
 		cmocka_unit_test(the_batch_has_them),
-		cmocka_unit_test(sets_and_questions),
+		cmocka_unit_test(sets_and_queries),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* Reading fields of a document, one reader at a time. Tests of whole requests cover their combination. */
-#include "api/validate/question.h"
+#include "api/validate/query.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -670,7 +670,7 @@ static void a_request_becomes_a_batch(void **unused)
 	(void)unused;
 	struct subject s;
 	struct api_lagged l;
-	struct api_question q;
+	struct api_query q;
 	begin(&s, "{\"dim\":2,\"velocities\":[1,2,3,4,5,6],\"positions\":[[0,0],[1,0],[0,1]],"
 	          "\"friction\":{\"mu_s\":0.5,\"mu_k\":0.25,\"eps_v\":0.1,\"mu_transition\":\"quadratic\"},"
 	          "\"collisions\":{\"edge_vertex\":{\"vertices\":[[2,0,1],[0,1,2]],\"normal_force\":[3,4],\"mu_aniso\":2,"
@@ -703,7 +703,7 @@ static void a_small_request_has_the_defaults(void **unused)
 	(void)unused;
 	struct subject s;
 	struct api_lagged l;
-	struct api_question q;
+	struct api_query q;
 	begin(&s, "{\"dim\":3,\"velocities\":[],\"collisions\":{\"edge_edge\":{\"vertices\":[]}}}");
 	assert_true(api_check_evaluation(&s.check, &l, &q));
 	for (int o = 0; o < API_N_EVALUATE_OUTPUTS; o++)
@@ -738,7 +738,7 @@ static void words_become_a_barrier(void **unused)
 		char text[256];
 		struct subject s;
 		struct api_lagged l;
-		struct api_question q;
+		struct api_query q;
 		snprintf(text, sizeof(text),
 		         "{\"dim\":3,\"velocities\":[],\"barrier\":%s,\"collisions\":{\"edge_edge\":{\"vertices\":[]}}}",
 		         cases[i].barrier);
@@ -757,7 +757,7 @@ static void materials_become_a_table(void **unused)
 	(void)unused;
 	struct subject s;
 	struct api_lagged l;
-	struct api_question q;
+	struct api_query q;
 	begin(&s, "{\"dim\":2,\"velocities\":[[0,0],[0,0]],\"friction\":{\"eps_v\":1,\"materials\":{"
 	          "\"vertex_material\":[1,0],\"plane_material\":1,\"mu_s\":[1,2,2,3],\"mu_k\":[[0,1],[1,0]]}},"
 	          "\"collisions\":{\"plane_vertex\":{\"vertices\":[1],\"normal_force\":0,\"plane_normal\":[1,0]}}}");
@@ -778,7 +778,7 @@ static void faults_come_in_the_order_of_the_contract(void **unused)
 		"/collision_outputs/0", "/on_degenerate",     "/hessian/format", "/collisions/plane_vertex/normal_force"};
 	struct subject s;
 	struct api_lagged l;
-	struct api_question q;
+	struct api_query q;
 	begin(
 		&s,
 		"{\"hessian\":{\"format\":\"x\"},\"on_degenerate\":\"x\",\"collision_outputs\":[\"x\"],\"outputs\":[\"x\"],"

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "api/validate/question.h"
+#include "api/validate/query.h"
 
 /* A request under validation. */
 struct subject {
@@ -18,7 +18,7 @@ struct subject {
 	struct api_fault fault;
 	struct api_check check;
 	struct api_lagged lagged;
-	struct api_question question;
+	struct api_query query;
 	struct api_derivative derivative;
 };
 
@@ -44,7 +44,7 @@ static void end(struct subject *s)
 
 static bool check(struct subject *s, enum api_request_kind kind)
 {
-	return api_check_derivative(&s->check, kind, &s->lagged, &s->question, &s->derivative);
+	return api_check_derivative(&s->check, kind, &s->lagged, &s->query, &s->derivative);
 }
 
 static void expect(struct subject *s, const char *text, bool ok)
@@ -96,8 +96,7 @@ static void the_variables_of_a_request(void **unused)
 		assert_ptr_equal(api_variable_find(&s.derivative.variables, v->pointer), v);
 	}
 	assert_true(s.derivative.potential == 2 && s.derivative.gradient[5] == 6 && !s.derivative.body_gradient);
-	assert_true(s.question.outputs[API_GRADIENT] && s.question.outputs[API_POTENTIAL] &&
-	            !s.question.outputs[API_HESSIAN]);
+	assert_true(s.query.outputs[API_GRADIENT] && s.query.outputs[API_POTENTIAL] && !s.query.outputs[API_HESSIAN]);
 	end(&s);
 }
 
@@ -117,7 +116,7 @@ static void velocities_of_bodies_follow_those_of_vertices(void **unused)
 		assert_int_equal(s.derivative.by.by[i]->first_dof, 6);
 	assert_int_equal(api_variable_find(&s.derivative.variables, "/velocities")->first_dof, 0);
 	assert_true(!s.derivative.gradient && s.derivative.body_gradient[2] == 9);
-	assert_true(s.question.sent_lagged_body_velocities && !s.question.sent_lagged_velocities);
+	assert_true(s.query.sent_lagged_body_velocities && !s.query.sent_lagged_velocities);
 	end(&s);
 }
 
@@ -242,7 +241,7 @@ static void which_fields(void **unused)
 	end(&s);
 }
 
-/* A question's own fields replace those of the set. */
+/* A query's own fields replace those of the set. */
 static void of_a_set(void **unused)
 {
 	static const char
@@ -264,12 +263,12 @@ static void of_a_set(void **unused)
 	begin(&s, asked);
 	assert_true(api_variables_list(&of_document.document, &of_document.lagged.batch, &facts, &s.arena,
 	                               &s.derivative.variables));
-	api_check_set_derivative(&s.check, API_JVP, &facts, &of_document.lagged.batch, &s.question, &s.derivative);
+	api_check_set_derivative(&s.check, API_JVP, &facts, &of_document.lagged.batch, &s.query, &s.derivative);
 	expect(&s, asked, true);
 	print_variables(&s.derivative.variables, text, sizeof(text));
 	assert_string_equal(text, all);
 	assert_int_equal(s.derivative.by.n, 3);
-	assert_true(s.derivative.by.values[2][0] == 1 && s.question.sent_lagged_velocities);
+	assert_true(s.derivative.by.values[2][0] == 1 && s.query.sent_lagged_velocities);
 	end(&s);
 	end(&of_document);
 }
@@ -286,7 +285,7 @@ static void what_is_no_object(void **unused)
 		if (i % 2)
 			assert_false(check(&s, API_VJP));
 		else
-			assert_false(api_check_set_derivative(&s.check, API_JVP, &facts, &batch, &s.question, &s.derivative));
+			assert_false(api_check_set_derivative(&s.check, API_JVP, &facts, &batch, &s.query, &s.derivative));
 		expect(&s, texts[i / 2], false);
 		assert_string_equal(s.fault.errors[0].pointer, "");
 		end(&s);

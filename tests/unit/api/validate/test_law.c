@@ -1,5 +1,5 @@
 /* Laws and their additions: which fields go together, and the place of the fault if they do not. */
-#include "api/validate/question.h"
+#include "api/validate/query.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@ struct subject {
 	struct api_fault fault;
 	struct api_check check;
 	struct api_lagged lagged;
-	struct api_question question;
+	struct api_query query;
 };
 
 /* Texts are written with ' instead of ". */
@@ -33,7 +33,7 @@ static bool begin(struct subject *s, const char *text)
 		fail_msg("%s: %s", text, fault.detail);
 	free(copy);
 	s->check = (struct api_check){.document = &s->document, .arena = &s->arena, .fault = &s->fault};
-	return api_check_evaluation(&s->check, &s->lagged, &s->question);
+	return api_check_evaluation(&s->check, &s->lagged, &s->query);
 }
 
 static void end(struct subject *s)

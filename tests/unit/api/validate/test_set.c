@@ -1,5 +1,5 @@
-/* A set's document and a question about it: the fields of each, and that together they are a whole request. */
-#include "api/validate/question.h"
+/* A set's document and a query about it: the fields of each, and that together they are a whole request. */
+#include "api/validate/query.h"
 
 #include <ftw.h>
 #include <setjmp.h>
@@ -21,7 +21,7 @@ struct subject {
 	struct api_lagged lagged;
 	struct api_lagged_velocities lagged_velocities;
 	struct api_set_facts facts;
-	struct api_question question;
+	struct api_query query;
 };
 
 /* Texts are written with ' instead of ". */
@@ -216,7 +216,7 @@ static void counts_in_a_tail(void **unused)
 	}
 }
 
-static void what_a_question_has_to_know(void **unused)
+static void what_a_query_has_to_know(void **unused)
 {
 	static const struct {
 		const char *text;
@@ -255,7 +255,7 @@ static void what_a_question_has_to_know(void **unused)
 	end(&s);
 }
 
-static void questions(void **unused)
+static void queries(void **unused)
 {
 	static const struct {
 		const char *text, *pointers, *words;
@@ -308,8 +308,7 @@ static void questions(void **unused)
 		                                    .has_positions = !cases[i].lacks_positions};
 		struct subject s;
 		begin(&s, cases[i].text, NULL);
-		judge(&s, cases[i].text, api_check_set_question(&s.check, &facts, &s.question), cases[i].pointers,
-		      cases[i].words);
+		judge(&s, cases[i].text, api_check_set_query(&s.check, &facts, &s.query), cases[i].pointers, cases[i].words);
 		end(&s);
 	}
 }
@@ -323,12 +322,12 @@ static void lagged_velocities_of_both(void **unused)
 	assert_true(check_set(&s) && s.lagged_velocities.vertices[1] == 6);
 	end(&s);
 	begin(&s, "{'velocities': [1, 2]}", NULL);
-	assert_true(api_check_set_question(&s.check, &facts, &s.question));
-	assert_true(s.question.velocities[1] == 2 && !s.question.lagged_velocities);
+	assert_true(api_check_set_query(&s.check, &facts, &s.query));
+	assert_true(s.query.velocities[1] == 2 && !s.query.lagged_velocities);
 	end(&s);
 	begin(&s, "{'velocities': [1, 2], 'lagged_velocities': [[3, 4]]}", NULL);
-	assert_true(api_check_set_question(&s.check, &facts, &s.question));
-	assert_true(s.question.velocities[1] == 2 && s.question.lagged_velocities[1] == 4);
+	assert_true(api_check_set_query(&s.check, &facts, &s.query));
+	assert_true(s.query.velocities[1] == 2 && s.query.lagged_velocities[1] == 4);
 	end(&s);
 }
 
@@ -375,8 +374,8 @@ int main(void)
 		cmocka_unit_test(documents_that_are_refused),
 		cmocka_unit_test(limits_of_vertices),
 		cmocka_unit_test(counts_in_a_tail),
-		cmocka_unit_test(what_a_question_has_to_know),
-		cmocka_unit_test(questions),
+		cmocka_unit_test(what_a_query_has_to_know),
+		cmocka_unit_test(queries),
 		cmocka_unit_test(lagged_velocities_of_both),
 		cmocka_unit_test(parts_are_the_whole),
 	};

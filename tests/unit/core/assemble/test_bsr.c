@@ -37,7 +37,7 @@ static void make(struct scene *s, const struct fric_context *context, enum fric_
 	m->indptr = scene_memory(s, s->batch.n_vertices + 1, sizeof(int64_t));
 	m->indices = scene_memory(s, m->n_blocks, sizeof(int32_t));
 	memset(m->blocks, 0x5a, m->n_blocks * dim * dim * sizeof(double));
-	assert_ok(fric_hessian_inner(context, m->contacts, question(s->velocities), FRIC_PROJECT_NONE, m->inner, &error));
+	assert_ok(fric_hessian_inner(context, m->contacts, query(s->velocities), FRIC_PROJECT_NONE, m->inner, &error));
 	assert_ok(fric_hessian_csr(context, m->contacts, m->inner, m->full, m->whole, &error));
 	assert_ok(fric_hessian_csr(context, m->contacts, m->inner, m->pattern, m->csr, &error));
 	assert_ok(fric_pattern_blocks(context, m->pattern, m->indptr, m->indices, &error));
@@ -154,7 +154,7 @@ static void test_overflow(void **state)
 	struct fric_error error;
 	double inner[6], data[9];
 	int64_t indptr[2];
-	assert_ok(fric_hessian_inner(&serial, c, question(zero), FRIC_PROJECT_NONE, inner, &error));
+	assert_ok(fric_hessian_inner(&serial, c, query(zero), FRIC_PROJECT_NONE, inner, &error));
 	inner[0] = inner[3] = 0x1p1023;
 	assert_ok(fric_pattern_create(&serial, c, FRIC_FULL, &pattern, &error));
 	assert_ok(fric_pattern_blocks(&serial, pattern, indptr, NULL, &error));
@@ -201,7 +201,7 @@ static void test_triplets_without_places(void **state)
 			double *inner = scene_memory(&s, 3 * fric_n_contacts(c), sizeof(double)),
 				   *values = scene_memory(&s, n, sizeof(double)), *alone = scene_memory(&s, n, sizeof(double));
 			int32_t *rows = scene_memory(&s, n, sizeof(*rows)), *cols = scene_memory(&s, n, sizeof(*cols));
-			assert_ok(fric_hessian_inner(&serial, c, question(s.velocities), FRIC_PROJECT_NONE, inner, &error));
+			assert_ok(fric_hessian_inner(&serial, c, query(s.velocities), FRIC_PROJECT_NONE, inner, &error));
 			assert_ok(fric_hessian_triplets(&context, c, inner, triangle, rows, cols, values, &error));
 			assert_ok(fric_hessian_triplets(&context, c, inner, triangle, NULL, NULL, alone, &error));
 			assert_all_bits(alone, values, n);

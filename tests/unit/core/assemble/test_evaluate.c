@@ -18,7 +18,7 @@ static struct result evaluate(const struct fric_batch *batch, const double *velo
 	struct fric_contacts *c = prepared(batch);
 	for (int i = 0; i < 24; i++)
 		r.gradient[i] = NAN;
-	r.code = fric_evaluate(&serial, c, question(velocities), &r.potential, r.gradient, &r.error);
+	r.code = fric_evaluate(&serial, c, query(velocities), &r.potential, r.gradient, &r.error);
 	fric_contacts_free(c);
 	return r;
 }
@@ -130,10 +130,10 @@ static void test_either_may_be_absent(void **state)
 	double v[24], both, potential, gradient[24], alone[24];
 	for (int i = 0; i < 24; i++)
 		v[i] = cos(i);
-	assert_ok(fric_evaluate(&serial, c, question(v), &both, gradient, &error));
-	assert_ok(fric_evaluate(&serial, c, question(v), &potential, NULL, &error));
-	assert_ok(fric_evaluate(&serial, c, question(v), NULL, alone, &error));
-	assert_ok(fric_evaluate(&serial, c, question(v), NULL, NULL, &error));
+	assert_ok(fric_evaluate(&serial, c, query(v), &both, gradient, &error));
+	assert_ok(fric_evaluate(&serial, c, query(v), &potential, NULL, &error));
+	assert_ok(fric_evaluate(&serial, c, query(v), NULL, alone, &error));
+	assert_ok(fric_evaluate(&serial, c, query(v), NULL, NULL, &error));
 	assert_bits(potential, both);
 	assert_all_bits(alone, gradient, 24);
 	fric_contacts_free(c);
@@ -176,7 +176,7 @@ static enum fric_code evaluate_one(const struct fric_batch *batch, const double 
 	struct fric_error error = {.contact = -2};
 	double p, gradient[24];
 	const enum fric_code code =
-		fric_evaluate(&serial, c, question(v), potential ? &p : NULL, potential ? NULL : gradient, &error);
+		fric_evaluate(&serial, c, query(v), potential ? &p : NULL, potential ? NULL : gradient, &error);
 	*culprit = error.contact;
 	fric_contacts_free(c);
 	return code;
@@ -414,7 +414,7 @@ static void test_stop(void **state)
 	const double v[24] = {0};
 	double potential, gradient[24];
 	struct fric_error error;
-	assert_code(fric_evaluate(&context, c, question(v), &potential, gradient, &error), FRIC_E_STOPPED);
+	assert_code(fric_evaluate(&context, c, query(v), &potential, gradient, &error), FRIC_E_STOPPED);
 	assert_code(error.code, FRIC_E_STOPPED);
 	assert_int_equal(error.contact, -1);
 	fric_contacts_free(c);
@@ -450,7 +450,7 @@ static void test_stop_on_the_way(void **state)
 	struct fric_error error;
 	double whole, potential;
 	int stopped = 0, finished = 0;
-	assert_ok(fric_evaluate(&serial, c, question(v), &whole, expected, &error));
+	assert_ok(fric_evaluate(&serial, c, query(v), &whole, expected, &error));
 	stopper.kernels = fric_kernels_find("baseline");
 	struct fric_kernels kernels = *stopper.kernels;
 	kernels.force = force_then_stop;
@@ -459,7 +459,7 @@ static void test_stop_on_the_way(void **state)
 			.n_threads = 1 + calls % 3, .parallel_from = 1, .stop = &stopper.stop, .kernels = &kernels};
 		atomic_store(&stopper.calls_left, calls);
 		atomic_store(&stopper.stop, false);
-		const enum fric_code code = fric_evaluate(&context, c, question(v), &potential, gradient, &error);
+		const enum fric_code code = fric_evaluate(&context, c, query(v), &potential, gradient, &error);
 		stopped += code == FRIC_E_STOPPED;
 		finished += code == FRIC_OK;
 		if (code == FRIC_OK && (potential != whole || memcmp(gradient, expected, 3 * N * sizeof(*v)) != 0))
@@ -484,7 +484,7 @@ static double coefficient(const struct fric_contacts *c, const struct fric_state
                           size_t contact)
 {
 	double out[2];
-	const struct fric_question asked = {.velocities = (double[6]){0}, .state = with};
+	const struct fric_query asked = {.velocities = (double[6]){0}, .state = with};
 	struct fric_error error;
 	assert_ok(fric_contact_output(&serial, c, &asked, FRIC_PLANE_VERTEX, which, out, &error));
 	return out[contact];
@@ -614,8 +614,8 @@ static void test_extreme_matchsticks(void **state)
 		g->mu_k_aniso = one_value(slides ? large : ordinary_axes);
 		struct fric_contacts *c = prepared(&batch);
 		struct fric_state *large_mu = state_along(c, along[slides]), *small_mu = state_along(c, across[slides]);
-		const struct fric_question refused = {.velocities = along[slides], .state = large_mu},
-								   fine = {.velocities = across[slides], .state = small_mu};
+		const struct fric_query refused = {.velocities = along[slides], .state = large_mu},
+								fine = {.velocities = across[slides], .state = small_mu};
 		for (int round = 0; round < 2; round++) {
 			assert_code(fric_evaluate(&serial, c, &refused, NULL, gradient, &error), FRIC_E_NOT_FINITE);
 			assert_int_equal(error.contact, 0);

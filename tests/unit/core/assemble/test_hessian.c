@@ -10,7 +10,7 @@ static enum fric_code inner_code(const struct fric_batch *batch, const double *v
                                  double *inner, struct fric_error *error)
 {
 	struct fric_contacts *c = prepared(batch);
-	const enum fric_code code = fric_hessian_inner(&serial, c, question(v), projection, inner, error);
+	const enum fric_code code = fric_hessian_inner(&serial, c, query(v), projection, inner, error);
 	fric_contacts_free(c);
 	return code;
 }
@@ -315,8 +315,7 @@ static void test_faults_of_factors(void **state)
 		                                                     .tangent_basis = {basis, 0},
 		                                                     .closest_point = {points, 2}};
 		struct fric_contacts *c = prepared(&batch);
-		assert_code(fric_hessian_factors(&serial, c, question(v), FRIC_PROJECT_NONE, &factors, &error),
-		            FRIC_E_NOT_FINITE);
+		assert_code(fric_hessian_factors(&serial, c, query(v), FRIC_PROJECT_NONE, &factors, &error), FRIC_E_NOT_FINITE);
 		assert_int_equal(error.group, FRIC_FACE_VERTEX);
 		assert_int_equal(error.contact, 0);
 		fric_contacts_free(c);
@@ -353,7 +352,7 @@ static void test_order_of_triplets(void **state)
 		batch.groups[type].n = type == FRIC_EDGE_VERTEX;
 	struct fric_contacts *c = prepared(&batch);
 	const double w[] = {1, -0.75, -0.25};
-	assert_ok(fric_hessian_inner(&serial, c, question(v), FRIC_PROJECT_NONE, inner, &error));
+	assert_ok(fric_hessian_inner(&serial, c, query(v), FRIC_PROJECT_NONE, inner, &error));
 	fricp_core_block(c, inner, 0, block);
 	assert_int_equal(fric_n_triplets(c, FRIC_FULL), 81);
 	assert_ok(fric_hessian_triplets(&serial, c, inner, FRIC_FULL, rows, cols, values, &error));
@@ -439,16 +438,16 @@ static void test_overflow_of_triplets(void **state)
 	double *values = calloc(most, sizeof(double));
 	batch.groups[FRIC_VERTEX_VERTEX].tangent_basis = one_value(basis); /* not orthonormal, which the caller may do */
 	struct fric_contacts *c = prepared(&batch);
-	assert_ok(fric_hessian_inner(&serial, c, question(v), FRIC_PROJECT_NONE, inner, &error));
+	assert_ok(fric_hessian_inner(&serial, c, query(v), FRIC_PROJECT_NONE, inner, &error));
 	assert_code(fric_hessian_triplets(&serial, c, inner, FRIC_FULL, rows, cols, values, &error), FRIC_E_NOT_FINITE);
 	assert_int_equal(error.group, FRIC_VERTEX_VERTEX);
 	assert_int_equal(error.contact, 0);
 	atomic_bool stop = true;
 	const struct fric_context stopping = {.n_threads = 1, .stop = &stop};
 	assert_code(fric_hessian_triplets(&stopping, c, inner, FRIC_FULL, rows, cols, values, &error), FRIC_E_STOPPED);
-	assert_code(fric_hessian_inner(&stopping, c, question(v), FRIC_PROJECT_NONE, inner, &error), FRIC_E_STOPPED);
+	assert_code(fric_hessian_inner(&stopping, c, query(v), FRIC_PROJECT_NONE, inner, &error), FRIC_E_STOPPED);
 	const struct fric_factors factors = {0}; /* not written to */
-	assert_code(fric_hessian_factors(&stopping, c, question(v), FRIC_PROJECT_NONE, &factors, &error), FRIC_E_STOPPED);
+	assert_code(fric_hessian_factors(&stopping, c, query(v), FRIC_PROJECT_NONE, &factors, &error), FRIC_E_STOPPED);
 	fric_contacts_free(c);
 	free(rows);
 	free(cols);

@@ -32,8 +32,8 @@ static void solve(const struct fric_contacts *c, struct block *b, double load)
 	for (int iteration = 0; iteration < 50; iteration++) {
 		const double v[2] = {b->v, 0};
 		double force[2], stiffness;
-		assert_ok(fric_evaluate(&serial, c, question(v), NULL, force, &error));
-		assert_ok(fric_hessian_inner(&serial, c, question(v), FRIC_PROJECT_CLAMP, &stiffness, &error));
+		assert_ok(fric_evaluate(&serial, c, query(v), NULL, force, &error));
+		assert_ok(fric_hessian_inner(&serial, c, query(v), FRIC_PROJECT_CLAMP, &stiffness, &error));
 		const double change = (load - force[0] - mass * (b->v - before) / step) / (mass / step + stiffness);
 		if (fabs(change) < 1e-15 * eps_v)
 			return;
@@ -47,7 +47,7 @@ static void advance(struct block *b, enum fric_transition transition, double loa
 	struct fric_error error;
 	solve(c, b, load);
 	const double v[2] = {b->v, 0};
-	assert_ok(fric_contact_output(&serial, c, question(v), FRIC_PLANE_VERTEX, FRIC_OUT_ANCHOR, b->anchor, &error));
+	assert_ok(fric_contact_output(&serial, c, query(v), FRIC_PLANE_VERTEX, FRIC_OUT_ANCHOR, b->anchor, &error));
 	b->x += b->v * step;
 	fric_contacts_free(c);
 }

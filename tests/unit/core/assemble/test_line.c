@@ -18,7 +18,7 @@ static struct result line_of(const struct fric_batch *batch, const double *veloc
 {
 	struct result r;
 	struct fric_contacts *c = prepared(batch);
-	r.code = fric_line(&serial, c, question(velocities), direction, n_steps, steps, r.potential, r.slope, &r.error);
+	r.code = fric_line(&serial, c, query(velocities), direction, n_steps, steps, r.potential, r.slope, &r.error);
 	fric_contacts_free(c);
 	return r;
 }
@@ -65,7 +65,7 @@ static void at_point(const struct fric_context *context, const struct scene *s, 
 	struct fric_error error;
 	for (size_t i = 0; i < n; i++)
 		v[i] = s->velocities[i] + t * direction[i];
-	const struct fric_question there = {.velocities = v, .state = state};
+	const struct fric_query there = {.velocities = v, .state = state};
 	assert_ok(fric_evaluate(context, c, &there, potential, gradient, &error));
 	*slope = 0;
 	for (size_t i = 0; i < n; i++)
@@ -107,7 +107,7 @@ static void compare_with_evaluate(uint64_t seed, int dim)
 	scene_on_line(seed, dim, &s, &direction);
 	struct fric_contacts *c = prepared(&s.batch);
 	assert_ok(fric_state_create(&serial, c, s.lagged, &state, &error));
-	const struct fric_question asked = {.velocities = s.velocities, .state = state};
+	const struct fric_query asked = {.velocities = s.velocities, .state = state};
 	assert_ok(fric_line(&serial, c, &asked, direction, N_STEPS, some_steps, potential, slope, &error));
 	double largest = 0;
 	for (int pass = 0; pass < 2; pass++)
@@ -155,7 +155,7 @@ static void compare_forms(uint64_t seed, double size, const double *steps, size_
 			struct fric_error error;
 			const bool first = k == 0 && n_threads == 1;
 			const enum fric_code code =
-				fric_line(&context, c, question(s.velocities), direction, n, steps, got[0], got[1], &error);
+				fric_line(&context, c, query(s.velocities), direction, n, steps, got[0], got[1], &error);
 			const bool may_overflow = n == 10 && (s.options.viscous > 0 || s.options.own_viscous); /* (1e100 x)^2 */
 			if (first)
 				memcpy(expected, got, sizeof(got)), expected_code = code;
@@ -198,7 +198,7 @@ static void floor_in_every_form(const double *v, const double *d, double eps_v, 
 		double got[2][MOST];
 		if (!context.kernels)
 			continue;
-		assert_ok(fric_line(&context, c, question(v), d, n_steps, steps, got[0], got[1], &error));
+		assert_ok(fric_line(&context, c, query(v), d, n_steps, steps, got[0], got[1], &error));
 		for (int i = 0; i < 2; i++) {
 			if (k == 0)
 				memcpy(out[i], got[i], n_steps * sizeof(double));
@@ -315,7 +315,7 @@ static void test_stop(void **state)
 	scene_on_line(1, 3, &s, &direction);
 	struct fric_contacts *c = prepared(&s.batch);
 	const struct fric_context stopped = {.n_threads = 1, .stop = &stop};
-	assert_code(fric_line(&stopped, c, question(s.velocities), direction, 1, &one, &potential, &slope, &error),
+	assert_code(fric_line(&stopped, c, query(s.velocities), direction, 1, &one, &potential, &slope, &error),
 	            FRIC_E_STOPPED);
 	fric_contacts_free(c);
 	scene_free(&s);
@@ -359,7 +359,7 @@ static void test_stopped_before_the_sums(void **state)
 	const struct fric_context context = {.n_threads = 1, .stop = &m.stop, .memory = &memory};
 	const double v[3] = {1, 2, 3};
 	struct fric_error error;
-	assert_code(fric_line(&context, c, question(v), v, STEPS, steps, steps + STEPS, steps + 2 * STEPS, &error),
+	assert_code(fric_line(&context, c, query(v), v, STEPS, steps, steps + STEPS, steps + 2 * STEPS, &error),
 	            FRIC_E_STOPPED);
 	assert_true(atomic_load(&m.stop));
 	assert_true(m.written <= 1 << 20);

@@ -28,7 +28,7 @@ static struct answer ask(const struct fric_batch *batch, const double velocity[3
 	struct fric_error error;
 	struct fric_contacts *c = prepared(batch);
 	double v[6] = {velocity[0], velocity[1], velocity[2]};
-	const struct fric_question *q = question(v);
+	const struct fric_query *q = query(v);
 	const enum fric_output outputs[] = {FRIC_OUT_TANGENTIAL_VELOCITY, FRIC_OUT_FRICTION_FORCE, FRIC_OUT_ANCHOR,
 	                                    FRIC_OUT_SLIP_RATIO, FRIC_OUT_STATUS};
 	double *const rows[] = {a.velocity, a.force, a.anchor, &a.ratio, &a.status};
@@ -98,9 +98,9 @@ static void test_plane(void **state)
 	struct fric_contacts *c = prepared(&batch);
 	struct fric_error error;
 	double out[2], v[2] = {1.25, 8};
-	assert_ok(fric_contact_output(&serial, c, question(v), FRIC_PLANE_VERTEX, FRIC_OUT_ANCHOR, out, &error));
+	assert_ok(fric_contact_output(&serial, c, query(v), FRIC_PLANE_VERTEX, FRIC_OUT_ANCHOR, out, &error));
 	assert_all_near(out, ((double[]){0.25, 0}), 2, 1e-16); /* slip 0.5, times 4: twice eps_v */
-	assert_ok(fric_contact_output(&serial, c, question(v), FRIC_PLANE_VERTEX, FRIC_OUT_FRICTION_FORCE, out, &error));
+	assert_ok(fric_contact_output(&serial, c, query(v), FRIC_PLANE_VERTEX, FRIC_OUT_FRICTION_FORCE, out, &error));
 	assert_all_near(out, ((double[]){-4, 0}), 2, 1e-16);
 	fric_contacts_free(c);
 }
@@ -117,7 +117,7 @@ static void test_adhesion_keeps_anchors(void **state)
 	const double speeds[] = {0.5, 1.5, 0x1.fffffffffffffp0, 2, 3}, kept[] = {0.5, 1.5, 0x1.fffffffffffffp0, 0, 0};
 	for (int i = 0; i < 5; i++) {
 		const double v[6] = {0, speeds[i], 0};
-		assert_ok(fric_contact_output(&serial, c, question(v), FRIC_PLANE_VERTEX, FRIC_OUT_ANCHOR, out, &error));
+		assert_ok(fric_contact_output(&serial, c, query(v), FRIC_PLANE_VERTEX, FRIC_OUT_ANCHOR, out, &error));
 		assert_near(out[1], kept[i], 0);
 	}
 	fric_contacts_free(c);
@@ -177,7 +177,7 @@ static void test_projection_sees_the_drag(void **state)
 		batch.friction.law.viscous = drags[d];
 		struct fric_contacts *c = prepared(&batch);
 		for (enum fric_projection p = FRIC_PROJECT_NONE; p <= FRIC_PROJECT_ABS; p++)
-			assert_ok(fric_hessian_inner(&serial, c, question(v), p, at[d][p], &error));
+			assert_ok(fric_hessian_inner(&serial, c, query(v), p, at[d][p], &error));
 		fric_contacts_free(c);
 	}
 	/* along the slip, which is the second axis of this floor's basis or the first: the other one is positive */
@@ -235,9 +235,9 @@ static void test_not_finite(void **state)
 	batch.groups[FRIC_PLANE_VERTEX].surface_velocity = one_value(huge);
 	struct fric_contacts *c = prepared(&batch);
 	v[3] = 0x1.8p1023;
-	assert_code(fric_evaluate(&serial, c, question(v), NULL, gradient, &error), FRIC_E_NOT_FINITE);
+	assert_code(fric_evaluate(&serial, c, query(v), NULL, gradient, &error), FRIC_E_NOT_FINITE);
 	assert_int_equal(error.contact, 1);
-	assert_code(fric_contact_output(&serial, c, question(v), FRIC_PLANE_VERTEX, FRIC_OUT_ANCHOR, out, &error),
+	assert_code(fric_contact_output(&serial, c, query(v), FRIC_PLANE_VERTEX, FRIC_OUT_ANCHOR, out, &error),
 	            FRIC_E_NOT_FINITE);
 	assert_int_equal(error.contact, 1);
 	fric_contacts_free(c);
@@ -245,7 +245,7 @@ static void test_not_finite(void **state)
 	batch.groups[FRIC_PLANE_VERTEX].viscous = one_value(&many);
 	c = prepared(&batch);
 	v[3] = 0x1p500;
-	assert_code(fric_contact_output(&serial, c, question(v), FRIC_PLANE_VERTEX, FRIC_OUT_FRICTION_FORCE, out, &error),
+	assert_code(fric_contact_output(&serial, c, query(v), FRIC_PLANE_VERTEX, FRIC_OUT_FRICTION_FORCE, out, &error),
 	            FRIC_E_NOT_FINITE);
 	assert_int_equal(error.contact, 1);
 	fric_contacts_free(c);
@@ -264,10 +264,10 @@ static void test_sums_of_drags(void **state)
 	batch.groups[FRIC_PLANE_VERTEX].viscous = one_value(&drag);
 	batch.friction.eps_v = 0x1p300;
 	struct fric_contacts *c = prepared(&batch);
-	assert_code(fric_evaluate(&serial, c, question(v), NULL, gradient, &error), FRIC_E_NOT_FINITE);
+	assert_code(fric_evaluate(&serial, c, query(v), NULL, gradient, &error), FRIC_E_NOT_FINITE);
 	assert_int_equal(error.contact, -1);
 	v[0] /= 2;
-	assert_ok(fric_evaluate(&serial, c, question(v), NULL, gradient, &error));
+	assert_ok(fric_evaluate(&serial, c, query(v), NULL, gradient, &error));
 	assert_near(gradient[0], 0x1.8p1023, 0x1p980);
 	fric_contacts_free(c);
 }
@@ -291,11 +291,11 @@ static void test_skipped(void **state)
 	                                                       .anchor = one_value(huge)};
 	struct fric_contacts *c = prepared(&batch);
 	assert_int_equal(fric_n_skipped(c), 1);
-	assert_ok(fric_evaluate(&serial, c, question(v), &potential, gradient, &error));
+	assert_ok(fric_evaluate(&serial, c, query(v), &potential, gradient, &error));
 	assert_near(potential, 0, 0);
 	assert_all_near(gradient, zeros, 6, 0);
 	for (enum fric_output o = FRIC_OUT_FRICTION_FORCE; o <= FRIC_OUT_ANCHOR; o++) {
-		assert_ok(fric_contact_output(&serial, c, question(v), FRIC_VERTEX_VERTEX, o, out, &error));
+		assert_ok(fric_contact_output(&serial, c, query(v), FRIC_VERTEX_VERTEX, o, out, &error));
 		assert_all_near(out, zeros, 3, 0);
 	}
 	fric_contacts_free(c);
@@ -316,7 +316,7 @@ static void test_direction_of_the_lagged_slip(void **state)
 	struct fric_contacts *c = prepared(&batch);
 	struct fric_state *made;
 	assert_ok(fric_state_create(&serial, c, lagged, &made, &error));
-	const struct fric_question q = {.velocities = lagged, .state = made};
+	const struct fric_query q = {.velocities = lagged, .state = made};
 	assert_ok(fric_contact_output(&serial, c, &q, FRIC_PLANE_VERTEX, FRIC_OUT_MU_S, mu, &error));
 	assert_ok(fric_contact_output(&serial, c, &q, FRIC_PLANE_VERTEX, FRIC_OUT_TANGENT_BASIS, basis, &error));
 	const double first = basis[0] * 0.6 + basis[2] * 0.8, second = basis[1] * 0.6 + basis[3] * 0.8; /* slip (3, 4, 0) */
@@ -340,7 +340,7 @@ static void test_directions_at_rest(void **state)
 	batch.groups[FRIC_PLANE_VERTEX].mu_s_aniso = one_value(ellipse);
 	struct fric_contacts *c = prepared(&batch);
 	assert_ok(fric_state_create(&serial, c, lagged, &made, &error));
-	const struct fric_question q = {.velocities = lagged, .state = made};
+	const struct fric_query q = {.velocities = lagged, .state = made};
 	assert_ok(fric_contact_output(&serial, c, &q, FRIC_PLANE_VERTEX, FRIC_OUT_MU_S, mu, &error));
 	assert_ok(fric_contact_output(&serial, c, &q, FRIC_PLANE_VERTEX, FRIC_OUT_TANGENT_BASIS, basis, &error));
 	const double first = basis[0] * 0.6 + basis[2] * 0.8, second = basis[1] * 0.6 + basis[3] * 0.8;
@@ -367,11 +367,11 @@ static void test_stencils(void **state)
 		batch.groups[type].anchor = one_value(anchor);
 	}
 	struct fric_contacts *c = prepared(&batch);
-	assert_ok(fric_evaluate(&serial, c, question(v), NULL, gradient, &error));
+	assert_ok(fric_evaluate(&serial, c, query(v), NULL, gradient, &error));
 	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++) {
 		double w[4], force[3];
 		assert_ok(fric_stencil_weights(&serial, c, type, w, &error));
-		assert_ok(fric_contact_output(&serial, c, question(v), type, FRIC_OUT_FRICTION_FORCE, force, &error));
+		assert_ok(fric_contact_output(&serial, c, query(v), type, FRIC_OUT_FRICTION_FORCE, force, &error));
 		for (int k = 0; k < fric_stencil_size(type); k++)
 			for (int d = 0; d < 3; d++)
 				sum[3 * corner_stencils[type][k] + d] -= w[k] * force[d];

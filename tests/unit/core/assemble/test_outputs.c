@@ -8,7 +8,7 @@ static const int32_t vertices[4] = {0, 1, 2, 3};
 static void get(const struct fric_contacts *c, const double *v, enum fric_output output, double *out)
 {
 	struct fric_error error;
-	assert_ok(fric_contact_output(&serial, c, question(v), FRIC_PLANE_VERTEX, output, out, &error));
+	assert_ok(fric_contact_output(&serial, c, query(v), FRIC_PLANE_VERTEX, output, out, &error));
 }
 
 /* Basis x^, y^; eps_v 1, mu 0.5, normal force 2; vertices at rest, sticking, at eps_v and sliding. */
@@ -99,10 +99,10 @@ static void test_geometry(void **state)
 		const bool has = fric_has_output(c, type, FRIC_OUT_CLOSEST_POINT);
 		assert_int_equal(has, type != FRIC_VERTEX_VERTEX && type != FRIC_PLANE_VERTEX);
 		if (has)
-			assert_ok(fric_contact_output(&serial, c, question(v), type, FRIC_OUT_CLOSEST_POINT, out, &error));
+			assert_ok(fric_contact_output(&serial, c, query(v), type, FRIC_OUT_CLOSEST_POINT, out, &error));
 		assert_all_bits(out, points[type], 2);
 		assert_true(fric_has_output(c, type, FRIC_OUT_DISTANCE));
-		assert_ok(fric_contact_output(&serial, c, question(v), type, FRIC_OUT_DISTANCE, &distance, &error));
+		assert_ok(fric_contact_output(&serial, c, query(v), type, FRIC_OUT_DISTANCE, &distance, &error));
 		assert_near(distance, c->distance[type], 0);
 		for (enum fric_output output = FRIC_OUT_POTENTIAL; output <= FRIC_OUT_NORMAL_FORCE; output++)
 			assert_true(fric_has_output(c, type, output));
@@ -138,13 +138,12 @@ static void test_two_dimensions(void **state)
 	struct fric_contacts *c = prepared(&batch);
 	struct fric_error error;
 	double out[2] = {NAN, NAN};
-	assert_ok(
-		fric_contact_output(&serial, c, question(v), FRIC_EDGE_VERTEX, FRIC_OUT_TANGENTIAL_VELOCITY, out, &error));
+	assert_ok(fric_contact_output(&serial, c, query(v), FRIC_EDGE_VERTEX, FRIC_OUT_TANGENTIAL_VELOCITY, out, &error));
 	assert_bits(out[0], -3);
 	assert_true(isnan(out[1]));
-	assert_ok(fric_contact_output(&serial, c, question(v), FRIC_EDGE_VERTEX, FRIC_OUT_TANGENT_BASIS, out, &error));
+	assert_ok(fric_contact_output(&serial, c, query(v), FRIC_EDGE_VERTEX, FRIC_OUT_TANGENT_BASIS, out, &error));
 	assert_all_bits(out, ((double[]){1, 0}), 2);
-	assert_ok(fric_contact_output(&serial, c, question(v), FRIC_EDGE_VERTEX, FRIC_OUT_CLOSEST_POINT, out, &error));
+	assert_ok(fric_contact_output(&serial, c, query(v), FRIC_EDGE_VERTEX, FRIC_OUT_CLOSEST_POINT, out, &error));
 	assert_bits(out[0], 0.25);
 	fric_contacts_free(c);
 }
@@ -168,7 +167,7 @@ static void test_skipped(void **state)
 		struct fric_error error;
 		if (!fric_has_output(c, FRIC_FACE_VERTEX, output))
 			continue;
-		assert_ok(fric_contact_output(&serial, c, question(v), FRIC_FACE_VERTEX, output, out, &error));
+		assert_ok(fric_contact_output(&serial, c, query(v), FRIC_FACE_VERTEX, output, out, &error));
 		for (int i = 0; i < 6; i++)
 			assert_near(out[i], output == FRIC_OUT_STATUS && i == 0 ? 2 : 0, 0);
 	}
@@ -193,14 +192,14 @@ static void test_skipped_penetration_has_no_distance(void **state)
 	double distance = -1, point[2] = {-1, -1}, force = -1, basis[6];
 	const double v[24] = {0};
 	assert_code(fric_skipped(c, FRIC_EDGE_EDGE, 0), FRIC_E_PENETRATION);
-	assert_ok(fric_contact_output(&serial, c, question(v), FRIC_EDGE_EDGE, FRIC_OUT_DISTANCE, &distance, &error));
-	assert_ok(fric_contact_output(&serial, c, question(v), FRIC_EDGE_EDGE, FRIC_OUT_CLOSEST_POINT, point, &error));
-	assert_ok(fric_contact_output(&serial, c, question(v), FRIC_EDGE_EDGE, FRIC_OUT_NORMAL_FORCE, &force, &error));
+	assert_ok(fric_contact_output(&serial, c, query(v), FRIC_EDGE_EDGE, FRIC_OUT_DISTANCE, &distance, &error));
+	assert_ok(fric_contact_output(&serial, c, query(v), FRIC_EDGE_EDGE, FRIC_OUT_CLOSEST_POINT, point, &error));
+	assert_ok(fric_contact_output(&serial, c, query(v), FRIC_EDGE_EDGE, FRIC_OUT_NORMAL_FORCE, &force, &error));
 	assert_bits(distance, 0);
 	assert_bits(point[0], 0);
 	assert_bits(point[1], 0);
 	assert_bits(force, 0);
-	assert_ok(fric_contact_output(&serial, c, question(v), FRIC_EDGE_EDGE, FRIC_OUT_TANGENT_BASIS, basis, &error));
+	assert_ok(fric_contact_output(&serial, c, query(v), FRIC_EDGE_EDGE, FRIC_OUT_TANGENT_BASIS, basis, &error));
 	assert_all_bits(basis, ((double[6]){0}), 6);
 	fric_contacts_free(c);
 }
@@ -236,16 +235,16 @@ static void test_faults(void **state)
 	batch.friction.eps_v = 1e-200;
 	struct fric_contacts *c = prepared(&batch);
 	/* The ratio 1e400 is not a double, the potential is. */
-	assert_code(fric_contact_output(&serial, c, question(v), FRIC_FACE_VERTEX, FRIC_OUT_SLIP_RATIO, out, &error),
+	assert_code(fric_contact_output(&serial, c, query(v), FRIC_FACE_VERTEX, FRIC_OUT_SLIP_RATIO, out, &error),
 	            FRIC_E_NOT_FINITE);
 	assert_int_equal(error.group, FRIC_FACE_VERTEX);
 	assert_int_equal(error.contact, 0);
-	assert_ok(fric_contact_output(&serial, c, question(v), FRIC_FACE_VERTEX, FRIC_OUT_POTENTIAL, out, &error));
+	assert_ok(fric_contact_output(&serial, c, query(v), FRIC_FACE_VERTEX, FRIC_OUT_POTENTIAL, out, &error));
 	assert_near(out[0] / (2 * 0.25 * 1e200), 1, 1e-15);
-	assert_ok(fric_contact_output(&serial, c, question(v), FRIC_FACE_VERTEX, FRIC_OUT_STATUS, out, &error));
+	assert_ok(fric_contact_output(&serial, c, query(v), FRIC_FACE_VERTEX, FRIC_OUT_STATUS, out, &error));
 	assert_bits(out[0], 1);
 	atomic_bool stop = true;
-	assert_code(fric_contact_output(&(struct fric_context){.n_threads = 1, .stop = &stop}, c, question(v),
+	assert_code(fric_contact_output(&(struct fric_context){.n_threads = 1, .stop = &stop}, c, query(v),
 	                                FRIC_FACE_VERTEX, FRIC_OUT_STATUS, out, &error),
 	            FRIC_E_STOPPED);
 	fric_contacts_free(c);

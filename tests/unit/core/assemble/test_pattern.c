@@ -165,7 +165,7 @@ static void test_hub(void **state)
 	struct fric_error error;
 	check_structure(p, ROWS, FRIC_FULL);
 	assert_int_equal(fric_pattern_n_entries(p), 2 * ROWS + 8 * SPOKES);
-	assert_ok(fric_hessian_inner(&serial, c, question(v), FRIC_PROJECT_NONE, inner, &error));
+	assert_ok(fric_hessian_inner(&serial, c, query(v), FRIC_PROJECT_NONE, inner, &error));
 	assert_ok(fric_hessian_csr(&serial, c, inner, p, csr, &error));
 	for (size_t axis = 0; axis < 2; axis++) /* rows sum to zero, including the hub's */
 		for (size_t column = 0; column < 2; column++) {
@@ -202,7 +202,7 @@ static void test_duplicates(void **state)
 	for (int i = 0; i < N; i++)
 		total += weights[i];
 	assert_int_equal(fric_pattern_n_entries(p), 21);
-	assert_ok(fric_hessian_inner(&serial, c, question(v), FRIC_PROJECT_NONE, inner, &error));
+	assert_ok(fric_hessian_inner(&serial, c, query(v), FRIC_PROJECT_NONE, inner, &error));
 	assert_ok(fric_hessian_csr(&serial, c, inner, p, data, &error));
 	assert_bits(data[0], total); /* 2 mu / eps_v = 1 */
 	assert_bits(data[3], -total);
@@ -254,7 +254,7 @@ static void test_overflow_of_a_sum(void **state)
 	batch.groups[FRIC_PLANE_VERTEX].normal_force = one_value(&huge);
 	struct fric_contacts *c = prepared(&batch);
 	struct fric_pattern *p = pattern_of(c, FRIC_FULL);
-	assert_ok(fric_hessian_inner(&serial, c, question(v), FRIC_PROJECT_NONE, inner, &error));
+	assert_ok(fric_hessian_inner(&serial, c, query(v), FRIC_PROJECT_NONE, inner, &error));
 	assert_code(fric_hessian_csr(&serial, c, inner, p, data, &error), FRIC_E_NOT_FINITE);
 	assert_code(error.code, FRIC_E_NOT_FINITE);
 	assert_int_equal(error.contact, -1);

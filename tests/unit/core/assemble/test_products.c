@@ -64,9 +64,9 @@ static void compare_with_csr(uint64_t seed, int dim, enum fric_projection projec
 		   *data = scene_memory(&s, fric_pattern_n_entries(pattern), sizeof(double)),
 		   *products = scene_memory(&s, n * n_vectors, sizeof(double)), *row = scene_memory(&s, n, sizeof(double)),
 		   *size = scene_memory(&s, n, sizeof(double));
-	assert_ok(fric_hessian_inner(&serial, c, question(s.velocities), projection, inner, &error));
+	assert_ok(fric_hessian_inner(&serial, c, query(s.velocities), projection, inner, &error));
 	assert_ok(fric_hessian_csr(&serial, c, inner, pattern, data, &error));
-	assert_ok(fric_hessian_products(&serial, c, question(s.velocities), projection, n_vectors, x, products, &error));
+	assert_ok(fric_hessian_products(&serial, c, query(s.velocities), projection, n_vectors, x, products, &error));
 	for (size_t l = 0; l < n_vectors; l++) {
 		multiply(pattern, data, x + l * n, row, size);
 		double largest = 0; /* entries of the matrix may have cancelled */
@@ -110,7 +110,7 @@ static void compare_forms(uint64_t seed, double size)
 			struct fric_error error;
 			if (n_threads % 2)
 				assert_ok(fric_schedule_create(&context, c, &schedule, &error));
-			const struct fric_question asked = {.velocities = s.velocities, .schedule = schedule};
+			const struct fric_query asked = {.velocities = s.velocities, .schedule = schedule};
 			memset(products, 0x5a, n * sizeof(double));
 			assert_ok(fric_hessian_products(&context, c, &asked, FRIC_PROJECT_CLAMP, N_VECTORS, x, products, &error));
 			if (k == 0 && n_threads == 1)
@@ -139,9 +139,9 @@ static void test_by_hand(void **state)
 	double products[12];
 	struct fric_error error;
 	struct fric_contacts *c = prepared(&batch);
-	assert_ok(fric_hessian_products(&serial, c, question(zero), FRIC_PROJECT_NONE, 2, x, products, &error));
+	assert_ok(fric_hessian_products(&serial, c, query(zero), FRIC_PROJECT_NONE, 2, x, products, &error));
 	assert_all_near(products, ((double[]){2, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}), 12, 0);
-	assert_ok(fric_hessian_products(&serial, c, question(zero), FRIC_PROJECT_NONE, 0, NULL, NULL, &error));
+	assert_ok(fric_hessian_products(&serial, c, query(zero), FRIC_PROJECT_NONE, 0, NULL, NULL, &error));
 	fric_contacts_free(c);
 }
 
@@ -158,7 +158,7 @@ static void test_semidefinite_and_symmetric(void **state)
 		double *h = scene_memory(&s, 2 * n, sizeof(double)), xhx = 0, xhy = 0, yhx = 0, size = 0;
 		struct fric_contacts *c = prepared(&s.batch);
 		const enum fric_projection projection = seed % 2 ? FRIC_PROJECT_CLAMP : FRIC_PROJECT_ABS;
-		assert_ok(fric_hessian_products(&serial, c, question(s.velocities), projection, 2, x, h, &error));
+		assert_ok(fric_hessian_products(&serial, c, query(s.velocities), projection, 2, x, h, &error));
 		for (size_t i = 0; i < n; i++) {
 			xhx += x[i] * h[i];
 			xhy += x[i] * h[n + i];
@@ -182,12 +182,12 @@ static void test_overflow(void **state)
 	double products[6];
 	struct fric_error error;
 	struct fric_contacts *c = prepared(&batch);
-	assert_ok(fric_hessian_products(&serial, c, question(zero), FRIC_PROJECT_NONE, 1, fine, products, &error));
+	assert_ok(fric_hessian_products(&serial, c, query(zero), FRIC_PROJECT_NONE, 1, fine, products, &error));
 	assert_bits(products[0], huge);
-	assert_code(fric_hessian_products(&serial, c, question(zero), FRIC_PROJECT_NONE, 1, one, products, &error),
+	assert_code(fric_hessian_products(&serial, c, query(zero), FRIC_PROJECT_NONE, 1, one, products, &error),
 	            FRIC_E_NOT_FINITE);
 	assert_int_equal(error.contact, 1);
-	assert_code(fric_hessian_products(&serial, c, question(zero), FRIC_PROJECT_NONE, 1, sum, products, &error),
+	assert_code(fric_hessian_products(&serial, c, query(zero), FRIC_PROJECT_NONE, 1, sum, products, &error),
 	            FRIC_E_NOT_FINITE);
 	assert_int_equal(error.contact, -1);
 	fric_contacts_free(c);
@@ -204,7 +204,7 @@ static void test_skipped(void **state)
 	batch.friction = (struct fric_friction){.eps_v = 1, .source = FRIC_MU_SCALAR, .mu_s = 0.5, .mu_k = 0.5};
 	batch.groups[FRIC_VERTEX_VERTEX] = (struct fric_group){.n = 1, .vertices = two, .normal_force = {&force_of_two, 0}};
 	struct fric_contacts *c = prepared(&batch);
-	assert_ok(fric_hessian_products(&serial, c, question(zero), FRIC_PROJECT_NONE, 1, x, products, &error));
+	assert_ok(fric_hessian_products(&serial, c, query(zero), FRIC_PROJECT_NONE, 1, x, products, &error));
 	assert_all_near(products, zero, 6, 0);
 	fric_contacts_free(c);
 }
@@ -222,7 +222,7 @@ static void test_extreme_basis(void **state)
 	batch.groups[FRIC_PLANE_VERTEX].normal_force = one_value(&force);
 	batch.groups[FRIC_PLANE_VERTEX].eps_v = one_value(&eps_v);
 	struct fric_contacts *c = prepared(&batch);
-	assert_ok(fric_hessian_products(&serial, c, question(zero), FRIC_PROJECT_NONE, 1, x, products, &error));
+	assert_ok(fric_hessian_products(&serial, c, query(zero), FRIC_PROJECT_NONE, 1, x, products, &error));
 	assert_near(products[0], ldexp(1, 1000 - 1200 - 600), ldexp(1, -850));
 	fric_contacts_free(c);
 }
@@ -244,7 +244,7 @@ static void test_stop(void **state)
 	struct fric_contacts *c = prepared(&s.batch);
 	double *x = random_vectors(&s, 1, 1), *h = scene_memory(&s, scene_ndof(&s), sizeof(double));
 	const struct fric_context stopped = {.n_threads = 1, .stop = &stop};
-	assert_code(fric_hessian_products(&stopped, c, question(s.velocities), FRIC_PROJECT_NONE, 1, x, h, &error),
+	assert_code(fric_hessian_products(&stopped, c, query(s.velocities), FRIC_PROJECT_NONE, 1, x, h, &error),
 	            FRIC_E_STOPPED);
 	fric_contacts_free(c);
 	scene_free(&s);

@@ -92,7 +92,7 @@ static void test_evaluate(void **state)
 	int n = -1;
 	while (code == FRIC_E_MEMORY) {
 		n_before_failure = ++n;
-		code = fric_evaluate(&serial, c, question(v), &potential, gradient, &error);
+		code = fric_evaluate(&serial, c, query(v), &potential, gradient, &error);
 		assert_code(error.code, FRIC_E_MEMORY);
 	}
 	assert_ok(code);

@@ -50,7 +50,7 @@ static void output_of(const struct fric_contacts *c, const double *v, enum fric_
                       double *out)
 {
 	struct fric_error error;
-	assert_ok(fric_contact_output(&serial, c, question(v), type, output, out, &error));
+	assert_ok(fric_contact_output(&serial, c, query(v), type, output, out, &error));
 }
 
 static void test_counts(void **state)
@@ -89,7 +89,7 @@ static void test_sliding_ball(void **state)
 	struct fric_error error;
 	struct fric_contacts *c = prepared(ball_batch(&ball, 3));
 	(void)state;
-	assert_ok(fric_evaluate(&serial, c, question(v), &potential, gradient, &error));
+	assert_ok(fric_evaluate(&serial, c, query(v), &potential, gradient, &error));
 	assert_all_near(gradient, expected, 12, 1e-15);
 	assert_near(potential, 3, 1e-15);
 	fric_contacts_free(c);
@@ -105,7 +105,7 @@ static void test_rolling_ball(void **state)
 	struct fric_error error;
 	struct fric_contacts *c = prepared(ball_batch(&ball, 3));
 	(void)state;
-	assert_ok(fric_evaluate(&serial, c, question(v), NULL, gradient, &error));
+	assert_ok(fric_evaluate(&serial, c, query(v), NULL, gradient, &error));
 	assert_all_near(gradient, expected, 12, 1e-15);
 	output_of(c, v, FRIC_BODY_WORLD, FRIC_OUT_TANGENTIAL_VELOCITY, out);
 	assert_true(out[0] == 0 && out[1] == 0);
@@ -127,7 +127,7 @@ static void test_spinning_ball(void **state)
 	struct fric_error error;
 	struct fric_contacts *c = prepared(ball_batch(&ball, 3));
 	(void)state;
-	assert_ok(fric_evaluate(&serial, c, question(v), NULL, gradient, &error));
+	assert_ok(fric_evaluate(&serial, c, query(v), NULL, gradient, &error));
 	assert_all_near(gradient, expected, 12, 1e-15);
 	output_of(c, v, FRIC_BODY_WORLD, FRIC_OUT_SPIN, &spin);
 	output_of(c, v, FRIC_BODY_WORLD, FRIC_OUT_STATUS, &status);
@@ -145,7 +145,7 @@ static void test_one_budget(void **state)
 	struct fric_error error;
 	struct fric_contacts *c = prepared(ball_batch(&ball, 3));
 	(void)state;
-	assert_ok(fric_evaluate(&serial, c, question(v), NULL, gradient, &error));
+	assert_ok(fric_evaluate(&serial, c, query(v), NULL, gradient, &error));
 	assert_all_near(gradient, expected, 12, 1e-15);
 	output_of(c, v, FRIC_BODY_WORLD, FRIC_OUT_FRICTION_FORCE, force);
 	assert_near(force[0], -0.6, 1e-15);
@@ -163,9 +163,9 @@ static void test_wheel(void **state)
 	struct fric_error error;
 	struct fric_contacts *c = prepared(ball_batch(&ball, 2));
 	(void)state;
-	assert_ok(fric_evaluate(&serial, c, question(sliding), NULL, gradient, &error));
+	assert_ok(fric_evaluate(&serial, c, query(sliding), NULL, gradient, &error));
 	assert_all_near(gradient, slid, 6, 1e-15);
-	assert_ok(fric_evaluate(&serial, c, question(rolling), NULL, gradient, &error));
+	assert_ok(fric_evaluate(&serial, c, query(rolling), NULL, gradient, &error));
 	assert_all_near(gradient, rolled, 6, 1e-15);
 	output_of(c, rolling, FRIC_BODY_WORLD, FRIC_OUT_ROLLING, &out);
 	assert_near(out, -3, 0);
@@ -182,7 +182,7 @@ static void test_second_body(void **state)
 	between_bodies(ball_batch(&ball, 3));
 	struct fric_contacts *c = prepared(&ball.batch);
 	(void)state;
-	assert_ok(fric_evaluate(&serial, c, question(v), NULL, gradient, &error));
+	assert_ok(fric_evaluate(&serial, c, query(v), NULL, gradient, &error));
 	assert_all_near(gradient, expected, 12, 1e-15);
 	fric_contacts_free(c);
 }
@@ -197,7 +197,7 @@ static void test_factors_at_rest(void **state)
 	struct fric_contacts *c = prepared(ball_batch(&ball, 3));
 	struct fric_factors factors = {.inner = {[FRIC_BODY_WORLD] = inner}, .jacobian = {[FRIC_BODY_WORLD] = jacobian}};
 	(void)state;
-	assert_ok(fric_hessian_factors(&serial, c, question(rest), FRIC_PROJECT_NONE, &factors, &error));
+	assert_ok(fric_hessian_factors(&serial, c, query(rest), FRIC_PROJECT_NONE, &factors, &error));
 	for (int r = 0, e = 0; r < 5; r++)
 		for (int t = r; t < 5; t++, e++)
 			assert_near(inner[e], r == t ? 2 : 0, 1e-15);
@@ -221,7 +221,7 @@ static void product_of(double normal_force, double aniso, double along, double e
 	ball.batch.groups[FRIC_BODY_WORLD].normal_force = (struct fric_values){&normal_force, 0};
 	ball.batch.groups[FRIC_BODY_WORLD].mu_aniso = (struct fric_values){axes, 0};
 	struct fric_contacts *c = prepared(&ball.batch);
-	assert_ok(fric_hessian_products(&serial, c, question(rest), FRIC_PROJECT_NONE, 1, direction, product, &error));
+	assert_ok(fric_hessian_products(&serial, c, query(rest), FRIC_PROJECT_NONE, 1, direction, product, &error));
 	assert_near(product[0], expected, 1e-15 * fabs(expected));
 	assert_near(product[4], -expected, 1e-15 * fabs(expected));
 	fric_contacts_free(c);
@@ -277,10 +277,10 @@ static void test_the_first_fault_is_named(void **state)
 	g->vertices = bodies;
 	g->normal_force = (struct fric_values){forces, 1};
 	struct fric_contacts *c = prepared(&ball.batch);
-	assert_code(fric_evaluate(&serial, c, question(v), NULL, gradient, &error), FRIC_E_NOT_FINITE);
+	assert_code(fric_evaluate(&serial, c, query(v), NULL, gradient, &error), FRIC_E_NOT_FINITE);
 	assert_int_equal(error.group, FRIC_BODY_WORLD);
 	assert_int_equal(error.contact, 1);
-	assert_code(fric_contact_output(&serial, c, question(v), FRIC_BODY_WORLD, FRIC_OUT_SLIP_RATIO, gradient, &error),
+	assert_code(fric_contact_output(&serial, c, query(v), FRIC_BODY_WORLD, FRIC_OUT_SLIP_RATIO, gradient, &error),
 	            FRIC_E_NOT_FINITE);
 	assert_int_equal(error.contact, 1);
 	fric_contacts_free(c);
@@ -301,7 +301,7 @@ static void test_no_contact_is_to_blame_for_a_sum(void **state)
 	ball.batch.groups[FRIC_BODY_WORLD].normal_force = (struct fric_values){&force, 0};
 	ball.batch.friction.mu_s = ball.batch.friction.mu_k = 0.9;
 	struct fric_contacts *c = prepared(&ball.batch);
-	assert_code(fric_evaluate(&serial, c, question(v), NULL, gradient, &error), FRIC_E_NOT_FINITE);
+	assert_code(fric_evaluate(&serial, c, query(v), NULL, gradient, &error), FRIC_E_NOT_FINITE);
 	assert_int_equal(error.contact, -1);
 	fric_contacts_free(c);
 }
@@ -345,10 +345,10 @@ static void test_skipped(void **state)
 	c = prepared(&ball.batch);
 	assert_int_equal(fric_n_skipped(c), 1);
 	assert_code(fric_skipped(c, FRIC_BODY_WORLD, 1), FRIC_E_GRAIN_ALONG_NORMAL);
-	assert_ok(fric_evaluate(&serial, c, question(v), NULL, gradient, &error));
+	assert_ok(fric_evaluate(&serial, c, query(v), NULL, gradient, &error));
 	assert_true(gradient[0] > 0);
 	output_of(c, v, FRIC_BODY_WORLD, FRIC_OUT_ROLLING, rolling);
-	assert_ok(fric_hessian_factors(&serial, c, question(v), FRIC_PROJECT_NONE, &factors, &error));
+	assert_ok(fric_hessian_factors(&serial, c, query(v), FRIC_PROJECT_NONE, &factors, &error));
 	for (int e = 0; e < 6; e++)
 		assert_bits(gradient[6 + e], 0);
 	assert_true(rolling[2] == 0 && rolling[3] == 0);
@@ -401,7 +401,7 @@ static void test_disc_of_many_contacts(void **state)
 		const double v[6] = {speeds[k][0], 0, 0, 0, 0, speeds[k][1]};
 		double gradient[6], force, torque;
 		disc_by_quadrature(v[0], v[5], &force, &torque);
-		assert_ok(fric_evaluate(&serial, c, question(v), NULL, gradient, &error));
+		assert_ok(fric_evaluate(&serial, c, query(v), NULL, gradient, &error));
 		assert_near(gradient[0], force, 1e-3);
 		assert_near(gradient[5], torque, 1e-3);
 		assert_near(gradient[1], 0, 1e-3);
@@ -421,7 +421,7 @@ static void test_disc_of_one_contact(void **state)
 	ball.spin_radius = 2.0 / 3;
 	struct fric_contacts *c = prepared(&ball.batch);
 	disc_by_quadrature(0, 5, &force, &torque);
-	assert_ok(fric_evaluate(&serial, c, question(v), NULL, gradient, &error));
+	assert_ok(fric_evaluate(&serial, c, query(v), NULL, gradient, &error));
 	assert_near(gradient[5], torque, 1e-5);
 	fric_contacts_free(c);
 }

@@ -44,7 +44,7 @@ static void ball_batch(struct ball *b)
 struct asked {
 	struct fric_contacts *contacts;
 	struct fric_state *state;
-	struct fric_question question;
+	struct fric_query query;
 	struct fric_derivation derivation;
 };
 
@@ -53,10 +53,10 @@ static void ask(const struct ball *b, bool vertices_follow, bool bodies_follow, 
 	struct fric_error error;
 	*a = (struct asked){.contacts = prepared(&b->batch)};
 	assert_ok(fric_state_create(&serial, a->contacts, b->velocities, &a->state, &error));
-	a->question = (struct fric_question){.velocities = b->velocities, .state = a->state};
+	a->query = (struct fric_query){.velocities = b->velocities, .state = a->state};
 	a->derivation = (struct fric_derivation){.batch = &b->batch,
 	                                         .contacts = a->contacts,
-	                                         .question = &a->question,
+	                                         .query = &a->query,
 	                                         .slip_velocities = a->state ? b->velocities : NULL,
 	                                         .vertices_follow = vertices_follow,
 	                                         .bodies_follow = bodies_follow};
@@ -94,12 +94,12 @@ static void assert_vector(const double *x, double a, double b, double c)
 }
 
 /* D = |S| = sqrt(|v + w x r|^2 + (0.5 w_z)^2): its derivatives with respect to all inputs. */
-static void test_slopes_of_the_potential(void **state)
+static void test_derivatives_of_the_potential(void **state)
 {
 	struct ball b;
 	struct asked a;
 	double v[6], position[3], point[3], normal[3], grain[3], spin, roll, aniso[2], force;
-	struct fric_differential out = {.fields = {[FRIC_BY_VELOCITIES] = v, [FRIC_BY_BODY_POSITIONS] = position}};
+	struct fric_differential out = {.fields = {[FRIC_WRT_VELOCITIES] = v, [FRIC_WRT_BODY_POSITIONS] = position}};
 	double **rows = out.rows[FRIC_BODY_WORLD];
 	(void)state;
 	rows[FRIC_ROW_POINT] = point;
@@ -205,9 +205,9 @@ static void test_one_component_far_larger(void **state)
 	struct fric_error error;
 	(void)state;
 	for (int digits = 0; digits < 10; digits++) {
-		struct fric_differential in = {.fields = {[FRIC_BY_VELOCITIES] = (double *)along}};
-		struct fric_differential out = {.fields = {[FRIC_BY_VELOCITIES] = v}},
-								 to = {.fields = {[FRIC_BY_VELOCITIES] = second}};
+		struct fric_differential in = {.fields = {[FRIC_WRT_VELOCITIES] = (double *)along}};
+		struct fric_differential out = {.fields = {[FRIC_WRT_VELOCITIES] = v}},
+								 to = {.fields = {[FRIC_WRT_VELOCITIES] = second}};
 		__float128 expected[6];
 		double potential, gradient[6];
 		struct ball b;
@@ -228,7 +228,7 @@ static void test_one_component_far_larger(void **state)
 			assert_near(by_surface[d], -by_anchor[d], 0);
 		assert_ok(fric_jvp(&serial, &a.derivation, &in, &potential, gradient, tangent, tangent + 1, &error));
 		assert_digits(tangent + 1, expected, 6);
-		assert_ok(fric_second(&serial, &a.derivation, &in, &to, &error));
+		assert_ok(fric_second_derivative_product(&serial, &a.derivation, &in, &to, &error));
 		assert_digits(second, expected, 6);
 		done(&a);
 	}
@@ -242,7 +242,7 @@ static void test_viscous_from_zero(void **state)
 	struct fric_error error;
 	const double anchor[3] = {-2, 0, 0};
 	double one = 1, viscous, tangent[7];
-	struct fric_differential d = {.fields = {[FRIC_BY_VISCOUS] = &one}};
+	struct fric_differential d = {.fields = {[FRIC_WRT_VISCOUS] = &one}};
 	(void)state;
 	ball_batch(&b);
 	b.velocities[0] = 5;
@@ -252,7 +252,7 @@ static void test_viscous_from_zero(void **state)
 	assert_near(tangent[0], 25 + 16, 1e-13);
 	assert_vector(tangent + 1, 10, 0, 0);
 	assert_vector(tangent + 4, 0, -10, 4);
-	d.fields[FRIC_BY_VISCOUS] = &viscous;
+	d.fields[FRIC_WRT_VISCOUS] = &viscous;
 	assert_ok(backwards(&a, 1, (double[]){1, 0, 0, 0, 0, 1}, &d));
 	assert_near(viscous, 41 + 14, 1e-13);
 	done(&a);
@@ -265,7 +265,7 @@ static void test_velocities_with_a_steep_law(void **state)
 	struct asked a;
 	struct fric_error error;
 	double v[6] = {1e-306, 0, 0, 0, 0, 0}, potential, gradient[6], tangent[7];
-	struct fric_differential d = {.fields = {[FRIC_BY_VELOCITIES] = v}};
+	struct fric_differential d = {.fields = {[FRIC_WRT_VELOCITIES] = v}};
 	(void)state;
 	ball_batch(&b);
 	memset(b.velocities, 0, sizeof(b.velocities));
@@ -286,7 +286,7 @@ static void test_everything_turns(void **state)
 	struct asked a;
 	struct fric_error error;
 	double v[6] = {0, 3, 0, 0, 0, 0}, grain[3] = {0, 1, 0}, tangent[7];
-	struct fric_differential d = {.fields = {[FRIC_BY_VELOCITIES] = v}};
+	struct fric_differential d = {.fields = {[FRIC_WRT_VELOCITIES] = v}};
 	(void)state;
 	ball_batch(&b);
 	b.mu_aniso[1] = 0.125;
@@ -306,7 +306,7 @@ static void test_who_follows(void **state)
 	struct asked a;
 	struct fric_error error;
 	double sideways[6] = {1, 1}, tangent[7], lagged[6];
-	struct fric_differential d = {.fields = {[FRIC_BY_LAGGED_VELOCITIES] = sideways}};
+	struct fric_differential d = {.fields = {[FRIC_WRT_LAGGED_VELOCITIES] = sideways}};
 	(void)state;
 	ball_batch(&b);
 	b.batch.groups[FRIC_BODY_WORLD].mu_s_aniso = b.batch.groups[FRIC_BODY_WORLD].mu_k_aniso =
@@ -318,9 +318,9 @@ static void test_who_follows(void **state)
 	for (int follow = 0; follow < 4; follow++) {
 		double potential, gradient[6];
 		ask(&b, follow & 1, follow & 2, &a);
-		d.fields[FRIC_BY_LAGGED_VELOCITIES] = sideways;
+		d.fields[FRIC_WRT_LAGGED_VELOCITIES] = sideways;
 		assert_ok(fric_jvp(&serial, &a.derivation, &d, &potential, gradient, tangent, tangent + 1, &error));
-		d.fields[FRIC_BY_LAGGED_VELOCITIES] = lagged;
+		d.fields[FRIC_WRT_LAGGED_VELOCITIES] = lagged;
 		assert_ok(backwards(&a, 1, NULL, &d));
 		/* mu = |(0.3 * 0.8, 0.4 * 0.6)|; t turns by (0.6 * -0.2/3, 0.8 * 0.2/3); D = 2 * 5 mu */
 		const double mu = sqrt(2) * 0.24, turned = (0.09 * 0.8 * -0.04 + 0.16 * 0.6 * 0.16 / 3) / mu;
@@ -339,7 +339,7 @@ static void test_skipped(void **state)
 	struct ball b;
 	struct asked a;
 	double v[6], point[3], normal[3], force, tangent[7], potential, gradient[6], large[3] = {1e308, 1e308, 1e308};
-	struct fric_differential out = {.fields = {[FRIC_BY_VELOCITIES] = v}}, in = {.fields = {0}};
+	struct fric_differential out = {.fields = {[FRIC_WRT_VELOCITIES] = v}}, in = {.fields = {0}};
 	struct fric_error error;
 	(void)state;
 	ball_batch(&b);
@@ -441,9 +441,8 @@ static void test_threads(void **state)
 	for (int i = 0; i < 6; i++) {
 		struct scene s = crowd(&rng, i);
 		struct fric_contacts *c = scene_contacts(&serial, &s);
-		const struct fric_question question = *scene_question(c, s.velocities);
-		const struct fric_derivation derivation = {&s.batch, c,   &question, question.state ? s.lagged : NULL,
-		                                           true,     true};
+		const struct fric_query query = *scene_query(c, s.velocities);
+		const struct fric_derivation derivation = {&s.batch, c, &query, query.state ? s.lagged : NULL, true, true};
 		const struct number_fields fields = scene_fields(&s);
 		const double *cotangent = random_reals(&s, &rng, scene_ndof(&s), -1, 1);
 		struct fric_differential tangents = {.fields = {0}};
@@ -490,8 +489,8 @@ static void test_out_of_memory(void **state)
 	struct rng rng = {12};
 	struct scene s = crowd(&rng, 3);
 	struct fric_contacts *c = scene_contacts(&serial, &s);
-	const struct fric_question question = *scene_question(c, s.velocities);
-	const struct fric_derivation derivation = {&s.batch, c, &question, question.state ? s.lagged : NULL, true, true};
+	const struct fric_query query = *scene_query(c, s.velocities);
+	const struct fric_derivation derivation = {&s.batch, c, &query, query.state ? s.lagged : NULL, true, true};
 	const struct number_fields fields = scene_fields(&s);
 	struct fric_differential tangents = {.fields = {0}};
 	const double *cotangent = random_reals(&s, &rng, scene_ndof(&s), -1, 1);
@@ -521,7 +520,7 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_slopes_of_the_potential),
+		cmocka_unit_test(test_derivatives_of_the_potential),
 		cmocka_unit_test(test_radius_forwards_and_backwards),
 		cmocka_unit_test(test_velocities_with_a_steep_law),
 		cmocka_unit_test(test_one_component_far_larger),

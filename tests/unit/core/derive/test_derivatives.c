@@ -7,7 +7,7 @@ enum { MOST_VERTICES = 4 };
 struct asked {
 	struct fric_batch batch;
 	struct fric_contacts *contacts;
-	struct fric_question question;
+	struct fric_query query;
 	struct fric_derivation derivation;
 	struct fric_error error;
 	double potential, gradient[3 * MOST_VERTICES];
@@ -17,8 +17,8 @@ struct asked {
 static void prepare(struct asked *a, const double *v)
 {
 	a->contacts = prepared(&a->batch);
-	a->question = (struct fric_question){.velocities = v};
-	a->derivation = (struct fric_derivation){.batch = &a->batch, .contacts = a->contacts, .question = &a->question};
+	a->query = (struct fric_query){.velocities = v};
+	a->derivation = (struct fric_derivation){.batch = &a->batch, .contacts = a->contacts, .query = &a->query};
 }
 
 static enum fric_code forwards(const struct fric_context *context, struct asked *a,
@@ -89,10 +89,10 @@ static void test_sliding(void **state)
 	double one[1] = {1}, along[3] = {1, 0, 0}, v[3] = {3, 4, 2};
 	on_floor(&a, v);
 	check(&a, by_row(FRIC_ROW_NORMAL_FORCE, one), one, 1, 2.5, (double[]){0.3, 0.4, 0});
-	check(&a, by_field(FRIC_BY_MU_K, one), one, 1, 10, (double[]){1.2, 1.6, 0});
-	check(&a, by_field(FRIC_BY_MU_S, one), one, 1, 0, (double[]){0, 0, 0});
-	check(&a, by_field(FRIC_BY_EPS_V, one), one, 1, 0, (double[]){0, 0, 0});
-	check(&a, by_field(FRIC_BY_VELOCITIES, along), along, 3, 0.6, (double[]){0.128, -0.096, 0});
+	check(&a, by_field(FRIC_WRT_MU_K, one), one, 1, 10, (double[]){1.2, 1.6, 0});
+	check(&a, by_field(FRIC_WRT_MU_S, one), one, 1, 0, (double[]){0, 0, 0});
+	check(&a, by_field(FRIC_WRT_EPS_V, one), one, 1, 0, (double[]){0, 0, 0});
+	check(&a, by_field(FRIC_WRT_VELOCITIES, along), along, 3, 0.6, (double[]){0.128, -0.096, 0});
 	/* T = 1 - n n^T: its tangent takes v to -(n' (n.v) + n (n'.v)) = (-2, 0, -3), whose part across the slip is (-1.28,
 	 * 0.96, -3) */
 	check(&a, by_row(FRIC_ROW_PLANE_NORMAL, along), along, 3, -1.2, (double[]){-0.256, 0.192, -0.6});
@@ -107,9 +107,9 @@ static void test_sticking(void **state)
 	on_floor(&a, v);
 	/* z = 1/2: f0 = 1/3 + 1/4 - 1/24, f1 = 3/4, f2 = 1 */
 	check(&a, by_row(FRIC_ROW_NORMAL_FORCE, one), one, 1, 13. / 48, (double[]){0.225, 0.3, 0});
-	check(&a, by_field(FRIC_BY_EPS_V, one), one, 1, 1. / 6, (double[]){-0.3, -0.4, 0});
-	check(&a, by_field(FRIC_BY_VELOCITIES, along), along, 3, 0.75, (double[]){0.6, 0.8, 0});
-	check(&a, by_field(FRIC_BY_VELOCITIES, across), across, 3, 0, (double[]){-1.2, 0.9, 0});
+	check(&a, by_field(FRIC_WRT_EPS_V, one), one, 1, 1. / 6, (double[]){-0.3, -0.4, 0});
+	check(&a, by_field(FRIC_WRT_VELOCITIES, along), along, 3, 0.75, (double[]){0.6, 0.8, 0});
+	check(&a, by_field(FRIC_WRT_VELOCITIES, across), across, 3, 0, (double[]){-1.2, 0.9, 0});
 	fric_contacts_free(a.contacts);
 }
 
@@ -120,7 +120,7 @@ static void test_rest(void **state)
 	struct asked a;
 	double one[1] = {1}, any[3] = {3, -2, 7}, v[3] = {0, 0, 5};
 	on_floor(&a, v);
-	check(&a, by_field(FRIC_BY_VELOCITIES, any), any, 3, 0, (double[]){6, -4, 0});
+	check(&a, by_field(FRIC_WRT_VELOCITIES, any), any, 3, 0, (double[]){6, -4, 0});
 	check(&a, by_row(FRIC_ROW_NORMAL_FORCE, one), one, 1, 0.5 * (17. - 7) / 30, (double[]){0, 0, 0});
 	check(&a, by_row(FRIC_ROW_PLANE_NORMAL, any), any, 3, 0, (double[]){-30, 20, 0});
 	fric_contacts_free(a.contacts);
@@ -162,13 +162,13 @@ static void test_knots(void **state)
 	a.batch.friction.mu_k = 0.25;
 	*law = (struct fric_law){.type = FRIC_EXPONENTIAL, .stribeck_speed = 0.5};
 	prepare(&a, v); /* the force falls with (mu_s - mu_k) / stribeck_speed */
-	check(&a, by_field(FRIC_BY_VELOCITIES, x), x, 3, 1, (double[]){-1, 1, 0});
+	check(&a, by_field(FRIC_WRT_VELOCITIES, x), x, 3, 1, (double[]){-1, 1, 0});
 	fric_contacts_free(a.contacts);
 	*law = (struct fric_law){.type = FRIC_ADHESION};
 	a.batch.friction.mu_k = 0.5;
 	v[0] = 2;
 	prepare(&a, v); /* the bond is broken */
-	check(&a, by_field(FRIC_BY_VELOCITIES, x), x, 3, 0, (double[]){0, 0, 0});
+	check(&a, by_field(FRIC_WRT_VELOCITIES, x), x, 3, 0, (double[]){0, 0, 0});
 	fric_contacts_free(a.contacts);
 }
 
@@ -185,12 +185,12 @@ static void test_barrier(void **state)
 	a.batch.positions = p;
 	a.batch.barrier = (struct fric_barrier){.dhat = 1, .stiffness = 3, .type = FRIC_TWO_STAGE};
 	prepare(&a, v);
-	check(&a, by_field(FRIC_BY_POSITIONS, up), up, 3, 0, (double[]){0, 0, 0});
+	check(&a, by_field(FRIC_WRT_POSITIONS, up), up, 3, 0, (double[]){0, 0, 0});
 	fric_contacts_free(a.contacts);
 	/* N = 6 d (1 - d^2) near dhat, so N' = 6 - 18 d^2 */
 	p[2] = 0.9;
 	prepare(&a, v);
-	check(&a, by_field(FRIC_BY_POSITIONS, up), up, 3, 2.5 * (6 - 18 * 0.81), (double[]){0.3 * -8.58, 0.4 * -8.58, 0});
+	check(&a, by_field(FRIC_WRT_POSITIONS, up), up, 3, 2.5 * (6 - 18 * 0.81), (double[]){0.3 * -8.58, 0.4 * -8.58, 0});
 	fric_contacts_free(a.contacts);
 }
 
@@ -206,15 +206,15 @@ static void test_directions(void **state)
 	g->mu_k_aniso = g->mu_s_aniso = one_value(axes);
 	prepare(&a, v);
 	assert_ok(fric_state_create(&serial, a.contacts, lagged, &made, &a.error));
-	a.question.state = made;
+	a.query.state = made;
 	a.derivation.slip_velocities = lagged;
 	/* t = (0.8, 0.6), mu^2 = 0.0576 + 0.0036; t' = (-0.6, 0.8) 0.8/5, mu mu' = (0.09 - 0.01) 0.48 * -0.16 */
 	const double mu = sqrt(0.0612), by_first = 0.3 * 0.64 / mu, by_turn = -0.08 * 0.48 * 0.16 / mu;
 	check(&a, by_row(FRIC_ROW_MU_K_ANISO, first), first, 2, 10 * by_first,
 	      (double[]){1.2 * by_first, 1.6 * by_first, 0});
-	check(&a, by_field(FRIC_BY_LAGGED_VELOCITIES, turn), turn, 3, 0, (double[]){0, 0, 0});
+	check(&a, by_field(FRIC_WRT_LAGGED_VELOCITIES, turn), turn, 3, 0, (double[]){0, 0, 0});
 	a.derivation.vertices_follow = true;
-	check(&a, by_field(FRIC_BY_LAGGED_VELOCITIES, turn), turn, 3, 10 * by_turn,
+	check(&a, by_field(FRIC_WRT_LAGGED_VELOCITIES, turn), turn, 3, 10 * by_turn,
 	      (double[]){1.2 * by_turn, 1.6 * by_turn, 0});
 	fric_state_free(made);
 	fric_contacts_free(a.contacts);
@@ -252,7 +252,7 @@ static void test_overflow_of_a_sum(void **state)
 	struct asked a = {.batch = floor_batch(two_vertices, 2, 2)};
 	double v[6] = {1, 0, 0, 1, 0, 0}, mu[1];
 	prepare(&a, v);
-	const struct fric_differential d = by_field(FRIC_BY_MU_K, mu);
+	const struct fric_differential d = by_field(FRIC_WRT_MU_K, mu);
 	assert_ok(backwards(&serial, &a, 0.4e308, NULL, &d));
 	assert_near(mu[0], 1.6e308, 1e293); /* 2 of each contact */
 	assert_code(backwards(&serial, &a, 0.6e308, NULL, &d), FRIC_E_NOT_FINITE);
@@ -311,8 +311,8 @@ static void test_out_of_memory(void **state)
 	a.batch.friction.law =
 		(struct fric_law){.type = FRIC_CURVE, .curve = {.n = 3, .speeds = speeds, .factors = factors}};
 	prepare(&a, v);
-	const struct fric_differential tangents = by_field(FRIC_BY_CURVE_FACTORS, factors);
-	const struct fric_differential wanted = by_field(FRIC_BY_CURVE_FACTORS, out);
+	const struct fric_differential tangents = by_field(FRIC_WRT_CURVE_FACTORS, factors);
+	const struct fric_differential wanted = by_field(FRIC_WRT_CURVE_FACTORS, out);
 	for (int way = 0; way < 2; way++) {
 		enum fric_code code = FRIC_E_MEMORY;
 		int n = 0;
@@ -336,8 +336,8 @@ static void test_stop(void **state)
 	struct asked a;
 	double v[3] = {1, 0, 0}, out[3];
 	on_floor(&a, v);
-	const struct fric_differential tangents = by_field(FRIC_BY_VELOCITIES, v),
-								   wanted = by_field(FRIC_BY_VELOCITIES, out);
+	const struct fric_differential tangents = by_field(FRIC_WRT_VELOCITIES, v),
+								   wanted = by_field(FRIC_WRT_VELOCITIES, out);
 	assert_code(forwards(&context, &a, &tangents), FRIC_E_STOPPED);
 	assert_code(backwards(&context, &a, 1, NULL, &wanted), FRIC_E_STOPPED);
 	fric_contacts_free(a.contacts);

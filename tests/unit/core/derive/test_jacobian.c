@@ -6,7 +6,7 @@
 struct subject {
 	struct scene scene;
 	struct fric_contacts *contacts;
-	struct fric_question question;
+	struct fric_query query;
 	struct fric_derivation derivation;
 	size_t n_dofs, n_columns;
 };
@@ -15,11 +15,11 @@ struct subject {
 static void subject_prepare(struct subject *s, bool follow)
 {
 	s->contacts = scene_contacts(&serial, &s->scene);
-	s->question = *scene_question(s->contacts, s->scene.velocities);
+	s->query = *scene_query(s->contacts, s->scene.velocities);
 	s->derivation = (struct fric_derivation){.batch = &s->scene.batch,
 	                                         .contacts = s->contacts,
-	                                         .question = &s->question,
-	                                         .slip_velocities = s->question.state ? s->scene.lagged : NULL,
+	                                         .query = &s->query,
+	                                         .slip_velocities = s->query.state ? s->scene.lagged : NULL,
 	                                         .vertices_follow = follow};
 	s->n_dofs = scene_ndof(&s->scene);
 	s->n_columns = s->scene.batch.n_vertices * (size_t)s->scene.batch.dim;
@@ -72,8 +72,8 @@ static void gradient_at(const struct subject *s, size_t column, double step, dou
 	assert_ok(fric_prepare(&serial, &batch, &contacts, &error));
 	if (s->derivation.vertices_follow)
 		assert_ok(fric_state_create(&serial, contacts, s->scene.lagged, &state, &error));
-	const struct fric_question question = {.velocities = s->scene.velocities, .state = state};
-	assert_ok(fric_evaluate(&serial, contacts, &question, NULL, gradient, &error));
+	const struct fric_query query = {.velocities = s->scene.velocities, .state = state};
+	assert_ok(fric_evaluate(&serial, contacts, &query, NULL, gradient, &error));
 	fric_state_free(state);
 	fric_contacts_free(contacts);
 	free(positions);

@@ -11,15 +11,15 @@ static bool is_known_field(const struct number_field *f, const struct options *o
 	if (f->type != FRIC_N_TYPES)
 		return f->row <= FRIC_ROW_EPS_V &&
 		       (!o->ellipses || (f->row != FRIC_ROW_MU_S && f->row != FRIC_ROW_MU_K && f->row != FRIC_ROW_EPS_V));
-	return f->field == FRIC_BY_VELOCITIES || f->field == FRIC_BY_POSITIONS ||
-	       (f->field >= FRIC_BY_DHAT && f->field <= FRIC_BY_DMIN) ||
-	       (!o->ellipses && (f->field == FRIC_BY_EPS_V || f->field == FRIC_BY_MU_S || f->field == FRIC_BY_MU_K));
+	return f->field == FRIC_WRT_VELOCITIES || f->field == FRIC_WRT_POSITIONS ||
+	       (f->field >= FRIC_WRT_DHAT && f->field <= FRIC_WRT_DMIN) ||
+	       (!o->ellipses && (f->field == FRIC_WRT_EPS_V || f->field == FRIC_WRT_MU_S || f->field == FRIC_WRT_MU_K));
 }
 
 struct trial {
 	struct scene scene;
 	struct fric_contacts *contacts;
-	struct fric_question question;
+	struct fric_query query;
 	struct fric_derivation derivation;
 	struct number_fields fields;
 	size_t n_dofs;
@@ -34,16 +34,16 @@ static void trial_create(struct trial *t, struct rng *rng, bool moves)
 	o.source = moves ? FRIC_MU_SCALAR : o.source;
 	scene_create(&t->scene, rng, o);
 	t->contacts = scene_contacts(&serial, &t->scene);
-	t->question = *scene_question(t->contacts, t->scene.velocities);
+	t->query = *scene_query(t->contacts, t->scene.velocities);
 	t->derivation = (struct fric_derivation){.batch = &t->scene.batch,
 	                                         .contacts = t->contacts,
-	                                         .question = &t->question,
-	                                         .slip_velocities = t->question.state ? t->scene.lagged : NULL};
+	                                         .query = &t->query,
+	                                         .slip_velocities = t->query.state ? t->scene.lagged : NULL};
 	t->n_dofs = scene_ndof(&t->scene);
 	const struct number_fields all = scene_fields(&t->scene);
 	t->fields.n = 0;
 	for (size_t i = 0; i < all.n; i++)
-		if (is_known_field(&all.of[i], &t->scene.options) && (moves || all.of[i].field != FRIC_BY_POSITIONS))
+		if (is_known_field(&all.of[i], &t->scene.options) && (moves || all.of[i].field != FRIC_WRT_POSITIONS))
 			t->fields.of[t->fields.n++] = all.of[i];
 }
 
@@ -123,7 +123,7 @@ static void check_tangents(struct trial *t, struct rng *rng)
 
 static size_t width_of(const struct number_field *f)
 {
-	return f->type == FRIC_N_TYPES && (f->field == FRIC_BY_VELOCITIES || f->field == FRIC_BY_POSITIONS) ? 3 : 1;
+	return f->type == FRIC_N_TYPES && (f->field == FRIC_WRT_VELOCITIES || f->field == FRIC_WRT_POSITIONS) ? 3 : 1;
 }
 
 static void check_cotangents(struct trial *t, struct rng *rng)

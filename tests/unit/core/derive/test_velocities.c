@@ -19,19 +19,19 @@ static void make_scene(uint64_t seed, struct scene *s)
 /* Expected results of a scene along a tangent: [n] each. */
 struct expected {
 	double potential, *gradient, *product;
-	double slope, size; /* gradient . tangent, and its absolute terms */
+	double derivative, size; /* gradient . tangent, and its absolute terms */
 };
 
 static struct expected expected_of(struct scene *s, const struct fric_contacts *c, const double *tangent)
 {
 	const size_t n = scene_ndof(s);
-	const struct fric_question *asked = scene_question(c, s->velocities);
+	const struct fric_query *asked = scene_query(c, s->velocities);
 	struct expected e = {.gradient = scene_memory(s, n, sizeof(double)), .product = scene_memory(s, n, sizeof(double))};
 	struct fric_error error;
 	assert_ok(fric_evaluate(&serial, c, asked, &e.potential, e.gradient, &error));
 	assert_ok(fric_hessian_products(&serial, c, asked, FRIC_PROJECT_NONE, 1, tangent, e.product, &error));
 	for (size_t i = 0; i < n; i++) {
-		e.slope += e.gradient[i] * tangent[i];
+		e.derivative += e.gradient[i] * tangent[i];
 		e.size += fabs(e.gradient[i] * tangent[i]);
 	}
 	return e;
@@ -50,7 +50,7 @@ static void check_gradient_alone(struct scene *s, const struct fric_contacts *c,
 {
 	double *alone = scene_memory(s, scene_ndof(s), sizeof(double));
 	struct fric_error error;
-	assert_ok(fric_evaluate(&serial, c, scene_question(c, s->velocities), NULL, alone, &error));
+	assert_ok(fric_evaluate(&serial, c, scene_query(c, s->velocities), NULL, alone, &error));
 	assert_all_bits(alone, e->gradient, scene_ndof(s));
 }
 
@@ -60,10 +60,10 @@ static void check_forms(struct scene *s, const struct fric_contacts *c, double *
 	static const char *const names[] = {"scalar", "baseline", "avx2", "avx512"};
 	const size_t n = scene_ndof(s);
 	const struct fric_derivation derivation = {
-		.batch = &s->batch, .contacts = c, .question = scene_question(c, s->velocities), .slip_velocities = s->lagged};
-	const struct fric_differential along = {.fields = {[FRIC_BY_VELOCITIES] = tangent}};
+		.batch = &s->batch, .contacts = c, .query = scene_query(c, s->velocities), .slip_velocities = s->lagged};
+	const struct fric_differential along = {.fields = {[FRIC_WRT_VELOCITIES] = tangent}};
 	double *gradient = scene_memory(s, n, sizeof(double)), *product = scene_memory(s, n, sizeof(double));
-	double *first = scene_memory(s, n + 1, sizeof(double)), potential, slope;
+	double *first = scene_memory(s, n + 1, sizeof(double)), potential, derivative;
 	const double scale = largest_of(e->product, n);
 	for (int k = 0; k < 12; k++) {
 		const struct fric_context context = {
@@ -72,17 +72,17 @@ static void check_forms(struct scene *s, const struct fric_contacts *c, double *
 		if (!context.kernels)
 			continue;
 		memset(product, 0x5a, n * sizeof(double));
-		assert_ok(fric_jvp(&context, &derivation, &along, &potential, gradient, &slope, product, &error));
+		assert_ok(fric_jvp(&context, &derivation, &along, &potential, gradient, &derivative, product, &error));
 		if (k == 0) {
 			memcpy(first, product, n * sizeof(double));
-			first[n] = slope;
+			first[n] = derivative;
 		}
 		assert_bits(potential, e->potential);
 		assert_all_bits(gradient, e->gradient, n);
 		assert_all_bits(product, first, n);
 		assert_all_near(product, e->product, n, 1e-13 * scale);
-		assert_bits(slope, first[n]);
-		assert_near(slope, e->slope, 1e-12 * e->size);
+		assert_bits(derivative, first[n]);
+		assert_near(derivative, e->derivative, 1e-12 * e->size);
 	}
 }
 

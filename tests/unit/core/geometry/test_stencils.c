@@ -59,7 +59,7 @@ static void gradient_of(const struct fric_batch *batch, const char *kernels, con
 	const struct fric_context context = {.n_threads = 1, .kernels = fric_kernels_find(kernels)};
 	struct fric_contacts *contacts = prepared(batch);
 	struct fric_error error;
-	assert_ok(fric_evaluate(&context, contacts, question(velocities), NULL, gradient, &error));
+	assert_ok(fric_evaluate(&context, contacts, query(velocities), NULL, gradient, &error));
 	fric_contacts_free(contacts);
 }
 

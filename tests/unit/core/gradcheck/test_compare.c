@@ -51,7 +51,7 @@ static struct fric_comparison compare(const struct fric_context *context, const 
 {
 	struct fric_comparison comparison;
 	struct fric_error error;
-	assert_ok(fric_compare(context, c, scene_question(c, v), &comparison, &error));
+	assert_ok(fric_compare(context, c, scene_query(c, v), &comparison, &error));
 	return comparison;
 }
 
@@ -116,15 +116,15 @@ static void missing_offsets_are_noticed(void **unused)
 		for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
 			without.batch.groups[type].surface_velocity.data = without.batch.groups[type].anchor.data = NULL;
 		struct fric_contacts *c = scene_contacts(&serial, &with), *d = scene_contacts(&serial, &without);
-		struct claims claims;
+		struct results results;
 		struct fric_comparison found;
 		struct fric_error error;
-		assert_ok(fricp_claims_make(&serial, d, question(without.velocities), &claims, &error));
-		assert_ok(fricp_claims_compare(&serial, c, question(with.velocities), &claims, &found, &error));
+		assert_ok(fricp_results_make(&serial, d, query(without.velocities), &results, &error));
+		assert_ok(fricp_results_compare(&serial, c, query(with.velocities), &results, &found, &error));
 		assert_false(found.agrees);
 		for (int q = 0; q < FRIC_N_QUANTITIES; q++)
 			assert_true(found.of[q].contacts > 1e-8);
-		fricp_claims_free(&serial, &claims);
+		fricp_results_free(&serial, &results);
 		scene_contacts_free(c);
 		scene_contacts_free(d);
 		scene_free(&with);
@@ -159,7 +159,7 @@ static double agreement_at(const struct corner *at)
 	struct fric_comparison found;
 	struct fric_error error;
 	assert_ok(fric_prepare(&serial, &batch, &c, &error));
-	const enum fric_code code = fric_compare(&serial, c, scene_question(c, at->velocity), &found, &error);
+	const enum fric_code code = fric_compare(&serial, c, scene_query(c, at->velocity), &found, &error);
 	scene_contacts_free(c);
 	if (code == FRIC_E_NOT_FINITE) /* overflows: nothing to compare */
 		return 0;
@@ -282,7 +282,7 @@ static void names_the_worst_contact(void **unused)
 	const struct fric_comparison found = compare(&serial, c, v);
 	double ratio;
 	struct fric_error error;
-	assert_ok(fric_contact_output(&serial, c, scene_question(c, v), found.group, FRIC_OUT_SLIP_RATIO, &ratio, &error));
+	assert_ok(fric_contact_output(&serial, c, scene_query(c, v), found.group, FRIC_OUT_SLIP_RATIO, &ratio, &error));
 	assert_bits(found.slip_ratio, ratio);
 	assert_int_equal(found.status, ratio >= 1);
 	assert_int_equal(found.worst, 0);
@@ -296,7 +296,7 @@ static void names_the_worst_contact(void **unused)
 struct falsified {
 	struct scene scene;
 	struct fric_contacts *contacts;
-	struct claims claims;
+	struct results results;
 };
 
 static int start(void **state)
@@ -317,14 +317,14 @@ static int start(void **state)
 		force[i] *= 1e-12; /* a fault in one of these is negligible compared with the others */
 	f->contacts = scene_contacts(&serial, &f->scene);
 	assert_ok(
-		fricp_claims_make(&serial, f->contacts, scene_question(f->contacts, f->scene.velocities), &f->claims, &error));
+		fricp_results_make(&serial, f->contacts, scene_query(f->contacts, f->scene.velocities), &f->results, &error));
 	return 0;
 }
 
 static int stop(void **state)
 {
 	struct falsified *f = *state;
-	fricp_claims_free(&serial, &f->claims);
+	fricp_results_free(&serial, &f->results);
 	scene_contacts_free(f->contacts);
 	scene_free(&f->scene);
 	free(f);
@@ -335,8 +335,8 @@ static struct fric_comparison judged(const struct falsified *f)
 {
 	struct fric_comparison found;
 	struct fric_error error;
-	assert_ok(fricp_claims_compare(&serial, f->contacts, scene_question(f->contacts, f->scene.velocities), &f->claims,
-	                               &found, &error));
+	assert_ok(fricp_results_compare(&serial, f->contacts, scene_query(f->contacts, f->scene.velocities), &f->results,
+	                                &found, &error));
 	return found;
 }
 
@@ -358,32 +358,32 @@ enum { WRONG = 17 }; /* contact of the edge_edge group; 40 + 40 before */
 static void finds_a_wrong_force(void **state)
 {
 	struct falsified *f = *state;
-	f->claims.forces[(80 + WRONG) * 3 + 1] *= 1.0001;
+	f->results.forces[(80 + WRONG) * 3 + 1] *= 1.0001;
 	expect_worst(f, FRIC_GRADIENT, FRIC_EDGE_EDGE, WRONG);
 }
 
 static void finds_a_wrong_inner_matrix(void **state)
 {
 	struct falsified *f = *state;
-	f->claims.inner[(80 + WRONG) * 3 + 1] += 1e-5 * f->claims.inner[(80 + WRONG) * 3];
+	f->results.inner[(80 + WRONG) * 3 + 1] += 1e-5 * f->results.inner[(80 + WRONG) * 3];
 	expect_worst(f, FRIC_HESSIAN, FRIC_EDGE_EDGE, WRONG);
 }
 
 static void finds_a_wrong_potential(void **state)
 {
 	struct falsified *f = *state;
-	f->claims.potentials[80 + WRONG] *= -1;
+	f->results.potentials[80 + WRONG] *= -1;
 	expect_worst(f, FRIC_POTENTIAL, FRIC_EDGE_EDGE, WRONG);
 }
 
 static void finds_a_wrong_sum_of_potentials(void **state)
 {
 	struct falsified *f = *state;
-	f->claims.potential *= 1.001;
+	f->results.potential *= 1.001;
 	const struct fric_comparison found = judged(f);
 	assert_false(found.agrees);
 	assert_int_equal(found.quantity, FRIC_POTENTIAL);
-	assert_near(found.of[FRIC_POTENTIAL].largest_difference, f->claims.potential * (1 - 1 / 1.001), 1e-12);
+	assert_near(found.of[FRIC_POTENTIAL].largest_difference, f->results.potential * (1 - 1 / 1.001), 1e-12);
 }
 
 /* One vertex of the contact lacks its share. */
@@ -391,7 +391,7 @@ static void finds_a_wrong_entry_of_the_gradient(void **state)
 {
 	struct falsified *f = *state;
 	const int32_t *stencil = f->scene.batch.groups[FRIC_EDGE_EDGE].vertices + 4 * WRONG;
-	f->claims.gradient[3 * stencil[2] + 1] *= 0.999;
+	f->results.gradient[3 * stencil[2] + 1] *= 0.999;
 	expect_worst(f, FRIC_GRADIENT, FRIC_EDGE_EDGE, WRONG);
 }
 
@@ -400,8 +400,8 @@ static void a_wrong_contact_is_worse_than_a_wrong_sum(void **state)
 {
 	struct falsified *f = *state;
 	const int32_t *stencil = f->scene.batch.groups[FRIC_FACE_VERTEX].vertices;
-	f->claims.forces[(80 + WRONG) * 3 + 1] *= 1.0001;
-	f->claims.gradient[3 * stencil[0] + 1] *= 2;
+	f->results.forces[(80 + WRONG) * 3 + 1] *= 1.0001;
+	f->results.gradient[3 * stencil[0] + 1] *= 2;
 	expect_worst(f, FRIC_GRADIENT, FRIC_EDGE_EDGE, WRONG);
 }
 
@@ -411,16 +411,16 @@ static void finds_forces_at_a_vertex_without_contacts(void **unused)
 	const struct fric_batch batch = floor_batch(&vertex, 1, 2);
 	const double v[6] = {1, 2, 0, 4, 5, 6};
 	struct fric_contacts *c = prepared(&batch);
-	struct claims claims;
+	struct results results;
 	struct fric_comparison found;
 	struct fric_error error;
 	(void)unused;
-	assert_ok(fricp_claims_make(&serial, c, scene_question(c, v), &claims, &error));
-	claims.gradient[4] = 5e-324;
-	assert_ok(fricp_claims_compare(&serial, c, scene_question(c, v), &claims, &found, &error));
+	assert_ok(fricp_results_make(&serial, c, scene_query(c, v), &results, &error));
+	results.gradient[4] = 5e-324;
+	assert_ok(fricp_results_compare(&serial, c, scene_query(c, v), &results, &found, &error));
 	assert_false(found.agrees);
 	assert_near(found.of[FRIC_GRADIENT].assembled, 1, 0);
-	fricp_claims_free(&serial, &claims);
+	fricp_results_free(&serial, &results);
 	scene_contacts_free(c);
 }
 
@@ -428,8 +428,8 @@ static void finds_a_wrong_entry_of_csr(void **state)
 {
 	struct falsified *f = *state;
 	const int32_t *stencil = f->scene.batch.groups[FRIC_EDGE_EDGE].vertices + 4 * WRONG;
-	const int64_t *indptr = fric_pattern_indptr(f->claims.pattern);
-	f->claims.csr[indptr[3 * stencil[1]] + 4] += 1e-3 * fabs(f->claims.csr[indptr[3 * stencil[1]]]);
+	const int64_t *indptr = fric_pattern_indptr(f->results.pattern);
+	f->results.csr[indptr[3 * stencil[1]] + 4] += 1e-3 * fabs(f->results.csr[indptr[3 * stencil[1]]]);
 	expect_worst(f, FRIC_HESSIAN, FRIC_EDGE_EDGE, WRONG);
 }
 
@@ -475,11 +475,11 @@ static void what_is_not_zero_where_it_must_be_is_wrong(void **state)
 	struct fric_error error;
 	force[WRONG] = 0;
 	scene_contacts_free(f->contacts);
-	fricp_claims_free(&serial, &f->claims);
+	fricp_results_free(&serial, &f->results);
 	f->contacts = scene_contacts(&serial, s);
-	assert_ok(fricp_claims_make(&serial, f->contacts, scene_question(f->contacts, s->velocities), &f->claims, &error));
+	assert_ok(fricp_results_make(&serial, f->contacts, scene_query(f->contacts, s->velocities), &f->results, &error));
 	assert_true(judged(f).agrees);
-	f->claims.inner[(80 + WRONG) * 3] = 5e-324;
+	f->results.inner[(80 + WRONG) * 3] = 5e-324;
 	expect_worst(f, FRIC_HESSIAN, FRIC_EDGE_EDGE, WRONG);
 	assert_near(judged(f).relative_difference, 1, 0);
 }
@@ -487,7 +487,7 @@ static void what_is_not_zero_where_it_must_be_is_wrong(void **state)
 static void finds_what_is_no_number(void **state)
 {
 	struct falsified *f = *state;
-	f->claims.forces[(80 + WRONG) * 3] = NAN;
+	f->results.forces[(80 + WRONG) * 3] = NAN;
 	const struct fric_comparison found = judged(f);
 	assert_false(found.agrees);
 	assert_int_equal(found.worst, WRONG);
@@ -550,10 +550,10 @@ static void stops_when_told(void **state)
 	const struct fric_context context = {.n_threads = 1, .stop = &now};
 	struct fric_comparison found;
 	struct fric_error error;
-	assert_code(fricp_claims_compare(&context, f->contacts, scene_question(f->contacts, f->scene.velocities),
-	                                 &f->claims, &found, &error),
+	assert_code(fricp_results_compare(&context, f->contacts, scene_query(f->contacts, f->scene.velocities), &f->results,
+	                                  &found, &error),
 	            FRIC_E_STOPPED);
-	assert_code(fric_compare(&context, f->contacts, scene_question(f->contacts, f->scene.velocities), &found, &error),
+	assert_code(fric_compare(&context, f->contacts, scene_query(f->contacts, f->scene.velocities), &found, &error),
 	            FRIC_E_STOPPED);
 }
 
@@ -590,7 +590,7 @@ static void says_when_memory_is_short(void **state)
 		const struct fric_context context = {.n_threads = 1, .memory = &memory};
 		struct fric_comparison found;
 		struct fric_error error;
-		code = fric_compare(&context, f->contacts, scene_question(f->contacts, f->scene.velocities), &found, &error);
+		code = fric_compare(&context, f->contacts, scene_query(f->contacts, f->scene.velocities), &found, &error);
 		assert_int_equal(scarce.out, 0);
 		assert_true(code == FRIC_OK || code == FRIC_E_MEMORY);
 	}
@@ -630,8 +630,8 @@ static void random_knot(struct rng *rng, struct knot *k)
 	k->velocity[1] = k->dim == 3 ? sin(angle) * y : 0;
 }
 
-/* Whether claims computed at other velocities agree with the right results at the contact's own. */
-static struct fric_comparison claimed_at(const struct knot *k, const double *velocity, double factor)
+/* Whether results computed at other velocities agree with the right results at the contact's own. */
+static struct fric_comparison result_at(const struct knot *k, const double *velocity, double factor)
 {
 	static const int32_t vertex = 0;
 	static const double flat[3] = {0, 1, 0}, up[3] = {0, 0, 1};
@@ -643,14 +643,14 @@ static struct fric_comparison claimed_at(const struct knot *k, const double *vel
 	batch.groups[FRIC_PLANE_VERTEX] = (struct fric_group){
 		.n = 1, .vertices = &vertex, .normal_force = {&force_of_two, 0}, .plane_normal = {k->dim == 3 ? up : flat, 0}};
 	struct fric_contacts *c = prepared(&batch);
-	struct claims claims;
+	struct results results;
 	struct fric_comparison found;
 	struct fric_error error;
-	assert_ok(fricp_claims_make(&serial, c, question(velocity), &claims, &error));
+	assert_ok(fricp_results_make(&serial, c, query(velocity), &results, &error));
 	for (size_t e = 0; e < fric_n_inner(c); e++)
-		claims.inner[e] *= factor;
-	assert_ok(fricp_claims_compare(&serial, c, question(k->velocity), &claims, &found, &error));
-	fricp_claims_free(&serial, &claims);
+		results.inner[e] *= factor;
+	assert_ok(fricp_results_compare(&serial, c, query(k->velocity), &results, &found, &error));
+	fricp_results_free(&serial, &results);
 	fric_contacts_free(c);
 	return found;
 }
@@ -663,7 +663,7 @@ static void agrees_near_knots(void **unused)
 	for (int n = 0; n < 20000; n++) {
 		struct knot k;
 		random_knot(&rng, &k);
-		const struct fric_comparison found = claimed_at(&k, k.velocity, 1);
+		const struct fric_comparison found = result_at(&k, k.velocity, 1);
 		if (!found.agrees && alarms++ < 5)
 			print_error("law %d dim %d eps_v %a speed %a mu %g %g velocity %a %a: %g %g\n", k.law.type, k.dim, k.eps_v,
 			            k.law.stribeck_speed, k.mu_s, k.mu_k, k.velocity[0], k.velocity[1],
@@ -688,14 +688,14 @@ static void finds_the_wrong_side_of_a_jump(void **unused)
 		k.velocity[1] = 0;
 		const double other[3] = {n % 2 ? before : knot, 0, 0};
 		const double q = k.eps_v / k.law.stribeck_speed, jump = breaks ? 1 : fabs(k.mu_s - k.mu_k) * q;
-		const struct fric_comparison found = claimed_at(&k, other, 1);
-		assert_true(claimed_at(&k, k.velocity, 1).agrees);
+		const struct fric_comparison found = result_at(&k, other, 1);
+		assert_true(result_at(&k, k.velocity, 1).agrees);
 		if (!breaks && (q > 0x1p+20 || jump < 1e-3))
 			continue;
 		assert_false(found.agrees);
 		assert_int_equal(found.quantity, FRIC_HESSIAN);
 		if (n % 2 && !breaks)
-			assert_false(claimed_at(&k, k.velocity, 1.001).agrees);
+			assert_false(result_at(&k, k.velocity, 1.001).agrees);
 	}
 }
 

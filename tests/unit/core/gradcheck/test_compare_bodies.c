@@ -4,11 +4,12 @@
 
 enum { N_SCENES = 60, N_PAIRS = 6, N_WORLD = 5, WRONG = 2 };
 
-static struct fric_comparison judged(const struct fric_contacts *c, const struct scene *s, const struct claims *claims)
+static struct fric_comparison judged(const struct fric_contacts *c, const struct scene *s,
+                                     const struct results *results)
 {
 	struct fric_comparison found;
 	struct fric_error error;
-	assert_ok(fricp_claims_compare(&serial, c, scene_question(c, s->velocities), claims, &found, &error));
+	assert_ok(fricp_results_compare(&serial, c, scene_query(c, s->velocities), results, &found, &error));
 	return found;
 }
 
@@ -25,7 +26,7 @@ static void test_sound_answers_agree(void **state)
 			scene_without_vertices(&s);
 		scene_add_bodies(&s, &rng, (struct body_options){5, N_PAIRS, N_WORLD, coin(&rng), i % 5 == 0});
 		struct fric_contacts *c = scene_contacts(&serial, &s);
-		assert_ok(fric_compare(&serial, c, scene_question(c, s.velocities), &found, &error));
+		assert_ok(fric_compare(&serial, c, scene_query(c, s.velocities), &found, &error));
 		for (int q = 0; q < FRIC_N_QUANTITIES; q++)
 			assert_true(found.of[q].contacts <= FRIC_TOLERANCE && found.of[q].assembled <= FRIC_TOLERANCE);
 		assert_true(found.agrees);
@@ -54,57 +55,57 @@ static void check_falsified(int dim)
 	struct rng rng = {402 + (uint64_t)dim};
 	struct options o = {.dim = dim, .n_each = 3, .n_vertices = 12, .source = FRIC_MU_SCALAR};
 	struct scene s;
-	struct claims claims;
+	struct results results;
 	struct fric_error error;
 	scene_create(&s, &rng, o);
 	scene_add_bodies(&s, &rng, (struct body_options){9, N_PAIRS, N_WORLD, true, false});
 	struct fric_contacts *c = scene_contacts(&serial, &s);
-	assert_ok(fricp_claims_make(&serial, c, scene_question(c, s.velocities), &claims, &error));
-	assert_true(judged(c, &s, &claims).agrees);
+	assert_ok(fricp_results_make(&serial, c, scene_query(c, s.velocities), &results, &error));
+	assert_true(judged(c, &s, &results).agrees);
 	const size_t w = twist_size(&s), n_inner = (size_t)fric_body_inner_size(dim);
-	double *potential = &claims.potentials[fric_n_contacts(c) - N_PAIRS - N_WORLD + WRONG];
-	double *wrench = claims.wrenches + 2 * WRONG * w;
-	double *inner = claims.inner + fric_n_inner(c) - (N_PAIRS + N_WORLD - WRONG) * n_inner;
-	const int64_t *indptr = fric_pattern_indptr(claims.pattern);
+	double *potential = &results.potentials[fric_n_contacts(c) - N_PAIRS - N_WORLD + WRONG];
+	double *wrench = results.wrenches + 2 * WRONG * w;
+	double *inner = results.inner + fric_n_inner(c) - (N_PAIRS + N_WORLD - WRONG) * n_inner;
+	const int64_t *indptr = fric_pattern_indptr(results.pattern);
 	struct fric_comparison found;
 	*potential *= 1.001;
-	found = judged(c, &s, &claims);
+	found = judged(c, &s, &results);
 	expect_worst(&found, FRIC_POTENTIAL, &s);
 	*potential /= 1.001;
 	for (size_t e = 0; e < 2 * w; e++) {
 		const double sound = wrench[e];
 		wrench[e] += 1e-3 * (largest(wrench, 2 * w));
-		found = judged(c, &s, &claims);
+		found = judged(c, &s, &results);
 		expect_worst(&found, FRIC_GRADIENT, &s);
 		wrench[e] = sound;
 	}
 	for (size_t e = 0; e < n_inner; e++) {
 		const double sound = inner[e];
 		inner[e] += 1e-3 * largest(inner, n_inner);
-		found = judged(c, &s, &claims);
+		found = judged(c, &s, &results);
 		expect_worst(&found, FRIC_HESSIAN, &s);
 		inner[e] = sound;
 	}
 	for (size_t dof = first_twist(&s); dof < fric_n_dofs(c); dof++) {
-		const double sound = claims.gradient[dof];
+		const double sound = results.gradient[dof];
 		if (indptr[dof] == indptr[dof + 1])
 			continue; /* a body without contacts */
-		claims.gradient[dof] += 1e-3 * largest(claims.gradient, fric_n_dofs(c));
-		found = judged(c, &s, &claims);
+		results.gradient[dof] += 1e-3 * largest(results.gradient, fric_n_dofs(c));
+		found = judged(c, &s, &results);
 		assert_false(found.agrees);
 		assert_true(found.group >= FRIC_N_VERTEX_TYPES && found.quantity == FRIC_GRADIENT);
-		claims.gradient[dof] = sound;
+		results.gradient[dof] = sound;
 	}
 	for (int64_t e = indptr[first_twist(&s)]; e < indptr[fric_n_dofs(c)]; e += 7) {
-		const double sound = claims.csr[e];
-		claims.csr[e] += 1e-3 * largest(claims.csr, (size_t)indptr[fric_n_dofs(c)]);
-		found = judged(c, &s, &claims);
+		const double sound = results.csr[e];
+		results.csr[e] += 1e-3 * largest(results.csr, (size_t)indptr[fric_n_dofs(c)]);
+		found = judged(c, &s, &results);
 		assert_false(found.agrees);
 		assert_true(found.group >= FRIC_N_VERTEX_TYPES && found.quantity == FRIC_HESSIAN);
-		claims.csr[e] = sound;
+		results.csr[e] = sound;
 	}
-	assert_true(judged(c, &s, &claims).agrees);
-	fricp_claims_free(&serial, &claims);
+	assert_true(judged(c, &s, &results).agrees);
+	fricp_results_free(&serial, &results);
 	scene_contacts_free(c);
 	scene_free(&s);
 }

@@ -103,7 +103,7 @@ static void test_wrong(void **state)
 	struct setting *t = setting_of(&scene, true);
 	for (size_t f = 0; f < fields.n; f++) {
 		const struct number_field *field = &fields.of[f];
-		if (field->type != FRIC_N_TYPES || field->field != FRIC_BY_VELOCITIES)
+		if (field->type != FRIC_N_TYPES || field->field != FRIC_WRT_VELOCITIES)
 			continue;
 		static const double mistakes[] = {1e-6, -1e-6, 1e-3};
 		for (int k = 0; k < 3; k++) {
@@ -146,7 +146,7 @@ static void test_worst(void **state)
 	struct fric_error error;
 	struct fric_derivative_agreement a;
 	assert_ok(fric_prepare(&serial, &batch, &contacts, &error));
-	const struct fric_derivation derivation = {&batch, contacts, question(velocities), NULL, false, false};
+	const struct fric_derivation derivation = {&batch, contacts, query(velocities), NULL, false, false};
 	wrong_dof = 3 * 2 + 1;
 	jvp_factor = 1.01;
 	memcpy(direction, step, sizeof(direction));
@@ -174,9 +174,9 @@ static void test_empty(void **state)
 	struct fric_error error;
 	struct fric_derivative_agreement a;
 	double direction[6] = {1, 1, 1, 1, 1, 1};
-	const struct fric_differential by = {.fields = {[FRIC_BY_VELOCITIES] = direction}};
+	const struct fric_differential by = {.fields = {[FRIC_WRT_VELOCITIES] = direction}};
 	assert_ok(fric_prepare(&serial, &batch, &contacts, &error));
-	const struct fric_derivation derivation = {&batch, contacts, question(velocities), NULL, false, false};
+	const struct fric_derivation derivation = {&batch, contacts, query(velocities), NULL, false, false};
 	assert_ok(fric_compare_derivative(&serial, &derivation, &by, &a, &error));
 	assert_true(a.agrees);
 	assert_int_equal(a.worst, -1);
@@ -203,9 +203,9 @@ static void test_knots(void **state)
 			struct fric_contacts *contacts;
 			struct fric_error error;
 			assert_ok(fric_prepare(&serial, &batch, &contacts, &error));
-			const struct fric_derivation derivation = {&batch, contacts, question(velocities), NULL, false, false};
+			const struct fric_derivation derivation = {&batch, contacts, query(velocities), NULL, false, false};
 			for (int field = 0; field < 4; field++) {
-				static const enum fric_field by[] = {FRIC_BY_VELOCITIES, FRIC_BY_EPS_V, FRIC_BY_MU_S, FRIC_BY_MU_K};
+				static const enum fric_field by[] = {FRIC_WRT_VELOCITIES, FRIC_WRT_EPS_V, FRIC_WRT_MU_S, FRIC_WRT_MU_K};
 				double direction[6] = {1, 1, 1, 1, 1, 1};
 				struct fric_differential along = {.fields = {0}};
 				struct fric_derivative_agreement a;
@@ -229,7 +229,7 @@ static struct fric_derivative_agreement along(const struct fric_batch *batch, co
 	struct fric_error error;
 	struct fric_derivative_agreement a;
 	assert_ok(fric_prepare(&serial, batch, &contacts, &error));
-	const struct fric_derivation derivation = {batch, contacts, question(velocities), NULL, false, false};
+	const struct fric_derivation derivation = {batch, contacts, query(velocities), NULL, false, false};
 	assert_ok(fric_compare_derivative(&serial, &derivation, direction, &a, &error));
 	fric_contacts_free(contacts);
 	return a;
@@ -270,7 +270,7 @@ static void test_turning(void **state)
 		.body_positions = position,
 		.friction = {.eps_v = 2, .source = FRIC_MU_SCALAR, .mu_s = 0.5, .mu_k = 0.25},
 		.groups = {[FRIC_PLANE_VERTEX] = {1, &vertex, .normal_force = {&force, 0}, .plane_normal = {normal, 0}}}};
-	const struct fric_differential by = {.fields = {[FRIC_BY_VELOCITIES] = steps}};
+	const struct fric_differential by = {.fields = {[FRIC_WRT_VELOCITIES] = steps}};
 	assert_true(along(&batch, velocities, &by).agrees);
 }
 
@@ -292,7 +292,7 @@ static void test_overflow(void **state)
 	struct fric_batch batch = floor_for(normal, &force);
 	double step = 1;
 	batch.friction.law.viscous = 1e-272;
-	const struct fric_differential by_drag = {.fields = {[FRIC_BY_VISCOUS] = &step}};
+	const struct fric_differential by_drag = {.fields = {[FRIC_WRT_VISCOUS] = &step}};
 	struct fric_derivative_agreement a = along(&batch, fast, &by_drag);
 	assert_true(a.agrees && a.transposed >= 0 && a.potential >= 0);
 	vjp_factor = 1.001;
@@ -314,7 +314,7 @@ static void test_short_direction(void **state)
 	batch.barrier = (struct fric_barrier){.dhat = 1e-3, .stiffness = 1e304};
 	batch.groups[FRIC_PLANE_VERTEX].normal_force = (struct fric_values){0};
 	batch.groups[FRIC_PLANE_VERTEX].plane_origin = (struct fric_values){origin, 0};
-	const struct fric_differential by = {.fields = {[FRIC_BY_POSITIONS] = steps}};
+	const struct fric_differential by = {.fields = {[FRIC_WRT_POSITIONS] = steps}};
 	const struct fric_derivative_agreement a = along(&batch, velocities, &by);
 	assert_true(a.agrees && a.potential >= 0 && a.gradient >= 0 && a.transposed >= 0);
 	for (int i = 0; i < 4; i++)
@@ -351,7 +351,7 @@ static void test_infinite(void **state)
 	                                              .vertex_mu_k = mu,
 	                                              .blend = FRIC_GEOMETRIC_MEAN},
 	                                 .groups = {[FRIC_VERTEX_VERTEX] = {1, vertices, .normal_force = {&force, 0}}}};
-	const struct fric_differential by = {.fields = {[FRIC_BY_VERTEX_MU_S] = steps}};
+	const struct fric_differential by = {.fields = {[FRIC_WRT_VERTEX_MU_S] = steps}};
 	const struct fric_derivative_agreement a = along(&batch, velocities, &by);
 	assert_true(a.agrees && a.potential == 0 && a.gradient == 0 && a.transposed < 0 && a.worst == 0);
 }

@@ -16,7 +16,7 @@ struct bonds {
 	bool broken[N]; /* in exact arithmetic */
 	struct fric_contacts *contacts;
 	struct fric_batch batch;
-	struct fric_question question;
+	struct fric_query query;
 	struct fric_derivation derivation;
 };
 
@@ -75,14 +75,14 @@ static void make(struct bonds *b, int dim, bool bodies, double scale)
 		b->batch.body_positions = points;
 	}
 	b->contacts = prepared(&b->batch);
-	b->question = (struct fric_question){.velocities = b->velocities};
-	b->derivation = (struct fric_derivation){.batch = &b->batch, .contacts = b->contacts, .question = &b->question};
+	b->query = (struct fric_query){.velocities = b->velocities};
+	b->derivation = (struct fric_derivation){.batch = &b->batch, .contacts = b->contacts, .query = &b->query};
 }
 
 static void answer(const struct fric_context *context, struct bonds *b, struct results *r)
 {
 	const struct fric_contacts *c = b->contacts;
-	const struct fric_question *q = &b->question;
+	const struct fric_query *q = &b->query;
 	const int group = b->bodies ? FRIC_BODY_WORLD : FRIC_PLANE_VERTEX;
 	const double start = 0;
 	double at[N * DOFS], potential;
@@ -93,14 +93,14 @@ static void answer(const struct fric_context *context, struct bonds *b, struct r
 	assert_ok(fric_line(context, c, q, b->velocities, 1, &start, &r->line[0], &r->line[1], &e));
 	assert_ok(fric_hessian_inner(context, c, q, FRIC_PROJECT_NONE, r->inner, &e));
 	assert_ok(fric_hessian_products(context, c, q, FRIC_PROJECT_NONE, 1, b->direction, r->products, &e));
-	tangents.fields[FRIC_BY_VELOCITIES] = b->direction;
+	tangents.fields[FRIC_WRT_VELOCITIES] = b->direction;
 	assert_ok(fric_jvp(context, &b->derivation, &tangents, &potential, at, &potential, r->jvp, &e));
-	cotangents.fields[FRIC_BY_VELOCITIES] = r->vjp;
+	cotangents.fields[FRIC_WRT_VELOCITIES] = r->vjp;
 	cotangents.rows[group][FRIC_ROW_EPS_V] = r->vjp_by_eps_v;
 	assert_ok(fric_vjp(context, &b->derivation, 0, b->direction, &potential, at, &cotangents, &e));
 	cotangents = (struct fric_differential){0};
-	cotangents.fields[FRIC_BY_VELOCITIES] = r->second;
-	assert_ok(fric_second(context, &b->derivation, &tangents, &cotangents, &e));
+	cotangents.fields[FRIC_WRT_VELOCITIES] = r->second;
+	assert_ok(fric_second_derivative_product(context, &b->derivation, &tangents, &cotangents, &e));
 	tangents = (struct fric_differential){0};
 	tangents.rows[group][FRIC_ROW_EPS_V] = b->by_eps_v;
 	assert_ok(fric_jvp(context, &b->derivation, &tangents, &potential, at, &potential, r->jvp_by_eps_v, &e));
@@ -174,12 +174,12 @@ static void lines_break_as_evaluations_do(void **unused)
 	for (size_t k = 0; k < sizeof(sets) / sizeof(*sets); k++) {
 		const struct fric_context context = {.n_threads = 1, .kernels = fric_kernels_find(sets[k])};
 		struct fric_error error;
-		double at_end, there, slope;
+		double at_end, there, derivative;
 		const double step = 1;
 		if (!context.kernels)
 			continue;
-		assert_ok(fric_line(&context, b->contacts, question(rest), whole, 1, &step, &at_end, &slope, &error));
-		assert_ok(fric_evaluate(&context, b->contacts, question(whole), &there, NULL, &error));
+		assert_ok(fric_line(&context, b->contacts, query(rest), whole, 1, &step, &at_end, &derivative, &error));
+		assert_ok(fric_evaluate(&context, b->contacts, query(whole), &there, NULL, &error));
 		assert_bits(at_end, there);
 	}
 	fric_contacts_free(b->contacts);

@@ -29,22 +29,22 @@ static struct results evaluate(const struct mix *m, const char *kernels, enum fr
 	struct results r = {.gradient = calloc(3 * m->n_vertices, sizeof(double)),
 	                    .inner = calloc(3 * N, sizeof(double)),
 	                    .outputs = calloc((6 + 2 + 1 + 1) * N, sizeof(double))};
-	const struct fric_question question = {.velocities = m->velocities};
+	const struct fric_query query = {.velocities = m->velocities};
 	struct fric_contacts *contacts;
 	struct fric_error error;
 	assert_non_null(context.kernels);
 	r.code = fric_prepare(&context, &m->batch, &contacts, &error);
 	assert_int_equal(r.code, FRIC_OK);
-	r.code = fric_evaluate(&context, contacts, &question, &r.potential, r.gradient, &error);
+	r.code = fric_evaluate(&context, contacts, &query, &r.potential, r.gradient, &error);
 	if (r.code == FRIC_OK)
-		r.code = fric_hessian_inner(&context, contacts, &question, projection, r.inner, &error);
+		r.code = fric_hessian_inner(&context, contacts, &query, projection, r.inner, &error);
 	const enum fric_output wanted[] = {FRIC_OUT_TANGENT_BASIS, FRIC_OUT_CLOSEST_POINT, FRIC_OUT_DISTANCE,
 	                                   FRIC_OUT_NORMAL_FORCE};
 	const size_t rows[] = {6, 0, 1, 1};
 	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
 		for (int o = 0; o < 4; o++) {
 			const size_t row = rows[o] ? rows[o] : (size_t)fric_closest_point_size(type);
-			fric_contact_output(&context, contacts, &question, type, wanted[o], r.outputs + r.n_outputs, &error);
+			fric_contact_output(&context, contacts, &query, type, wanted[o], r.outputs + r.n_outputs, &error);
 			r.n_outputs += row * fric_group_size(contacts, type);
 		}
 	fric_contacts_free(contacts);

@@ -101,15 +101,15 @@ static void test_short_pieces(void **state)
 		const double h = ldexp(1, -30 - k % 15), eps_v = eps[k / 15 % 5], part = (k / 75 + 0.5) / 40;
 		const double points[] = {0, 1, 1 + h, 2}, y = 1 + eps_v + part * h;
 		const struct fric_law law = {.type = FRIC_CURVE, .curve = {4, points, at_points, NULL}};
-		const quad t = ((quad)y - eps_v - 1) / h, m0 = h * textbook_slope(&law.curve, 1),
-				   m1 = h * textbook_slope(&law.curve, 2), t2 = t * t, t3 = t2 * t,
+		const quad t = ((quad)y - eps_v - 1) / h, m0 = h * textbook_derivative(&law.curve, 1),
+				   m1 = h * textbook_derivative(&law.curve, 2), t2 = t * t, t3 = t2 * t,
 				   rise = (quad)at_points[2] - at_points[1];
 		if (t < 0 || t > 1)
 			continue;
 		const quad force = at_points[1] + m0 * t + (3 * rise - 2 * m0 - m1) * t2 + (m0 + m1 - 2 * rise) * t3;
-		const quad slope = (m0 + 2 * (3 * rise - 2 * m0 - m1) * t + 3 * (m0 + m1 - 2 * rise) * t2) / h;
+		const quad derivative = (m0 + 2 * (3 * rise - 2 * m0 - m1) * t + 3 * (m0 + m1 - 2 * rise) * t2) / h;
 		assert_near(fric_law_force(y, 1, 1, eps_v, &law), (long double)force, 8 * ulp(0.9));
-		assert_near(fric_law_force_derivative(y, 1, 1, eps_v, &law), (long double)slope, 8 * ulp(1.8 / h));
+		assert_near(fric_law_force_derivative(y, 1, 1, eps_v, &law), (long double)derivative, 8 * ulp(1.8 / h));
 	}
 }
 

@@ -167,7 +167,7 @@ static void test_without_peak(void **unused)
 		}
 }
 
-/* G1 and G2 have no jumps: a small step changes them by no more than their steepest slope allows. */
+/* G1 and G2 have no jumps: a small step changes them by no more than their steepest derivative allows. */
 static void test_smoothness(void **unused)
 {
 	(void)unused;

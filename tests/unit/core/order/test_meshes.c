@@ -50,21 +50,19 @@ static void make_results(const struct mix *m, struct results *r)
 static enum fric_code evaluate(const struct fric_context *context, const struct mix *m, const struct fric_contacts *c,
                                const struct fric_schedule *schedule, const double *vectors, struct results *r)
 {
-	const struct fric_question question = {.velocities = m->velocities, .schedule = schedule};
-	const struct fric_derivation derivation = {.batch = &m->batch, .contacts = c, .question = &question};
+	const struct fric_query query = {.velocities = m->velocities, .schedule = schedule};
+	const struct fric_derivation derivation = {.batch = &m->batch, .contacts = c, .query = &query};
 	const size_t n = 3 * m->n_vertices, counts[] = {1, 3, N_VECTORS};
 	double *tangents = (double *)vectors, again;
-	const struct fric_differential
-		by_velocities = {.fields = {[FRIC_BY_VELOCITIES] = tangents}},
-		by_positions = {.fields = {[FRIC_BY_POSITIONS] = tangents}},
-		by_all = {
-			.fields = {
-				[FRIC_BY_POSITIONS] = r->by_positions, [FRIC_BY_MU_S] = &r->by_mu[0], [FRIC_BY_MU_K] = &r->by_mu[1]}};
+	const struct fric_differential by_velocities = {.fields = {[FRIC_WRT_VELOCITIES] = tangents}},
+								   by_positions = {.fields = {[FRIC_WRT_POSITIONS] = tangents}},
+								   by_all = {.fields = {[FRIC_WRT_POSITIONS] = r->by_positions,
+	                                                    [FRIC_WRT_MU_S] = &r->by_mu[0],
+	                                                    [FRIC_WRT_MU_K] = &r->by_mu[1]}};
 	struct fric_error error;
-	enum fric_code code = fric_evaluate(context, c, &question, &r->potential, r->gradient, &error);
+	enum fric_code code = fric_evaluate(context, c, &query, &r->potential, r->gradient, &error);
 	for (int i = 0; i < 3 && code == FRIC_OK; i++) /* the first ones again and again: the same numbers */
-		code =
-			fric_hessian_products(context, c, &question, FRIC_PROJECT_CLAMP, counts[i], vectors, r->products, &error);
+		code = fric_hessian_products(context, c, &query, FRIC_PROJECT_CLAMP, counts[i], vectors, r->products, &error);
 	if (code == FRIC_OK)
 		code = fric_jvp(context, &derivation, &by_velocities, &again, r->gradient, &r->potential_tangent[0], r->of_jvp,
 		                &error);
@@ -109,12 +107,12 @@ static void check_gradient(const struct fric_contacts *c, const struct mix *m, c
 {
 	double *expected = calloc(3 * m->n_vertices, sizeof(double)), *forces = malloc(3 * N_CONTACTS * sizeof(double)),
 		   *weights = malloc(4 * N_CONTACTS * sizeof(double)), largest = 0;
-	const struct fric_question question = {.velocities = m->velocities};
+	const struct fric_query query = {.velocities = m->velocities};
 	struct fric_error error;
 	assert_true(expected && forces && weights);
 	for (enum fric_type type = 0; type <= FRIC_FACE_VERTEX; type++) {
 		const size_t k = (size_t)fric_stencil_size(type);
-		assert_ok(fric_contact_output(&serial, c, &question, type, FRIC_OUT_FRICTION_FORCE, forces, &error));
+		assert_ok(fric_contact_output(&serial, c, &query, type, FRIC_OUT_FRICTION_FORCE, forces, &error));
 		assert_ok(fric_stencil_weights(&serial, c, type, weights, &error));
 		for (size_t i = 0; i < fric_group_size(c, type); i++)
 			for (size_t j = 0; j < 3 * k; j++)
@@ -240,7 +238,7 @@ static void check_faults(int which)
 	int64_t first[2] = {-1, -1};
 	for (int threads = 1; threads <= MOST_THREADS; threads++) {
 		const struct fric_context context = {.n_threads = threads, .parallel_from = 1};
-		const struct fric_question fast = {.velocities = vectors}, slow = {.velocities = m.velocities};
+		const struct fric_query fast = {.velocities = vectors}, slow = {.velocities = m.velocities};
 		assert_code(fric_evaluate(&context, c, &fast, &r.potential, r.gradient, &error), FRIC_E_NOT_FINITE);
 		first[0] = threads == 1 ? error.contact : first[0];
 		assert_int_equal(error.contact, first[0]);

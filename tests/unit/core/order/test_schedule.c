@@ -238,10 +238,10 @@ static struct sums summed_by(const struct fric_kernels *kernels, const struct fr
 	struct fric_error error;
 	double alone;
 	assert_ok(fric_prepare(&context, batch, &c, &error));
-	assert_ok(fric_evaluate(&context, c, question(velocities), &sums.potential, sums.gradient, &error));
-	assert_ok(fric_evaluate(&context, c, question(velocities), &alone, NULL, &error));
+	assert_ok(fric_evaluate(&context, c, query(velocities), &sums.potential, sums.gradient, &error));
+	assert_ok(fric_evaluate(&context, c, query(velocities), &alone, NULL, &error));
 	assert_bits(alone, sums.potential);
-	assert_ok(fric_evaluate(&context, c, question(velocities), NULL, sums.gradient, &error));
+	assert_ok(fric_evaluate(&context, c, query(velocities), NULL, sums.gradient, &error));
 	fric_contacts_free(c);
 	return sums;
 }
@@ -343,7 +343,7 @@ static void check_kept(struct options options, uint64_t seed)
 		struct fric_schedule *kept;
 		assert_ok(fric_schedule_create(&making, c, &kept, &error));
 		assert_int_equal(kept != NULL, making.n_threads > 1 && options.n_each > 0);
-		const struct fric_question asked = {.velocities = scene.velocities, .schedule = kept};
+		const struct fric_query asked = {.velocities = scene.velocities, .schedule = kept};
 		for (int again = 0; again < 2; again++) {
 			memset(gradient, 0x5a, scene_ndof(&scene) * sizeof(double));
 			assert_ok(fric_evaluate(&using, c, &asked, &potential, gradient, &error));
@@ -392,7 +392,7 @@ static void check_faults(struct options options, uint64_t seed)
 		}
 		for (int t = 0; t < 3 * N_COUNTS; t++) {
 			const struct fric_context context = {.n_threads = thread_counts[t / 3], .parallel_from = 1};
-			assert_code(fric_evaluate(&context, c, scene_question(c, velocities), t % 3 == 1 ? NULL : &potential,
+			assert_code(fric_evaluate(&context, c, scene_query(c, velocities), t % 3 == 1 ? NULL : &potential,
 			                          t % 3 == 2 ? NULL : gradient, &error),
 			            FRIC_E_NOT_FINITE);
 			if (t < 3)
@@ -425,7 +425,7 @@ static void test_stop(void **state)
 	for (int t = 0; t < N_COUNTS; t++) {
 		const struct fric_context context = {.n_threads = thread_counts[t], .parallel_from = 1, .stop = &stop};
 		struct fric_error error;
-		assert_code(fric_evaluate(&context, c, scene_question(c, scene.velocities), &potential, gradient, &error),
+		assert_code(fric_evaluate(&context, c, scene_query(c, scene.velocities), &potential, gradient, &error),
 		            FRIC_E_STOPPED);
 		assert_int_equal(error.contact, -1);
 	}

@@ -43,7 +43,7 @@ static void test_create(void **state)
 	fric_contacts_free(c);
 }
 
-/* A question without a schedule. */
+/* A query without a schedule. */
 static void test_evaluate(void **state)
 {
 	(void)state;
@@ -53,9 +53,9 @@ static void test_evaluate(void **state)
 	double gradient[24];
 	struct fric_error error;
 	n_before_failure = 0;
-	assert_code(fric_evaluate(&two, c, question(v), NULL, gradient, &error), FRIC_E_MEMORY);
+	assert_code(fric_evaluate(&two, c, query(v), NULL, gradient, &error), FRIC_E_MEMORY);
 	assert_int_equal(error.contact, -1);
-	assert_ok(fric_evaluate(&two, c, question(v), NULL, gradient, &error));
+	assert_ok(fric_evaluate(&two, c, query(v), NULL, gradient, &error));
 	fric_contacts_free(c);
 }
 

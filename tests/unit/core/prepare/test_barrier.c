@@ -256,13 +256,13 @@ static void test_extreme_sizes(void **state)
 		}
 }
 
-/* ---- slopes ---- */
+/* ---- derivatives ---- */
 
 /* Within four ulp; for by_distance and by_dhat, which change sign, of the larger of the two. */
-static bool slopes_right(const struct fric_barrier *b, double distance, const double expected[5])
+static bool derivatives_right(const struct fric_barrier *b, double distance, const double expected[5])
 {
-	struct barrier_slopes s;
-	fricp_barrier_slopes(b, distance, &s);
+	struct barrier_derivatives s;
+	fricp_barrier_derivatives(b, distance, &s);
 	const long double actual[5] = {s.force, s.by_distance, s.by_dhat, s.by_stiffness, s.by_dmin};
 	const long double per_length = fabsl(expected[0]) / b->dhat;
 	bool right = true;
@@ -272,16 +272,16 @@ static bool slopes_right(const struct fric_barrier *b, double distance, const do
 		if (beyond || fabsl(actual[i] - expected[i]) <= 0x1p-50L * size + 5e-324L)
 			continue;
 		right = false;
-		print_error("%s %d dmin %a dhat %a distance %a: slope %d is %.17Lg, expected %.17g\n", types[b->type],
+		print_error("%s %d dmin %a dhat %a distance %a: derivative %d is %.17Lg, expected %.17g\n", types[b->type],
 		            b->scaling, b->dmin, b->dhat, distance, i, actual[i], expected[i]);
 	}
 	return right;
 }
 
-static void test_slopes(void **state)
+static void test_derivatives(void **state)
 {
 	(void)state;
-	FILE *file = fopen("tests/reference/slopes_mp.txt", "r");
+	FILE *file = fopen("tests/reference/derivatives_mp.txt", "r");
 	char line[1024], word[32];
 	int n = 0, n_wrong = 0, physical;
 	assert_non_null(file);
@@ -293,7 +293,7 @@ static void test_slopes(void **state)
 			continue;
 		b.type = type_of(word);
 		b.scaling = physical ? FRIC_SCALING_PHYSICAL : FRIC_SCALING_NONE;
-		n_wrong += !slopes_right(&b, d, v);
+		n_wrong += !derivatives_right(&b, d, v);
 		n++;
 	}
 	(void)fclose(file);
@@ -316,8 +316,8 @@ static void test_degree(void **state)
 			const double d = b.dmin + b.dhat * k / 100;
 			const bool normalized = b.type == FRIC_NORMALIZED_CLAMPED_LOG;
 			const int degree = kind % 2 ? (normalized ? 0 : degrees[b.type] - 3) : degrees[b.type];
-			struct barrier_slopes s;
-			fricp_barrier_slopes(&b, d, &s);
+			struct barrier_derivatives s;
+			fricp_barrier_derivatives(&b, d, &s);
 			const long double sum = s.by_distance * d + s.by_dhat * b.dhat + s.by_dmin * b.dmin;
 			const long double size = fabsl(s.by_distance * d) + fabsl(s.by_dhat * b.dhat) + fabsl(s.by_dmin * b.dmin);
 			assert_near(s.force, force(b, d), 1e-15 * force(b, d));
@@ -334,7 +334,7 @@ int main(void)
 		cmocka_unit_test(test_reference_of_all),
 		cmocka_unit_test(test_derivative_of_the_barrier),
 		cmocka_unit_test(test_ends),
-		cmocka_unit_test(test_slopes),
+		cmocka_unit_test(test_derivatives),
 		cmocka_unit_test(test_degree),
 		cmocka_unit_test(test_ends_of_all),
 		cmocka_unit_test(test_reach),

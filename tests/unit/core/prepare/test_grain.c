@@ -166,7 +166,7 @@ static void test_batches(void **state)
 			const struct fric_group *g = &s.batch.groups[type];
 			const size_t size = (size_t)fric_stencil_size(type);
 			assert_ok(
-				fric_contact_output(&context, c, question(s.velocities), type, FRIC_OUT_TANGENT_BASIS, basis, &error));
+				fric_contact_output(&context, c, query(s.velocities), type, FRIC_OUT_TANGENT_BASIS, basis, &error));
 			for (size_t i = 0; i < g->n; i++) {
 				const double *p[4] = {0};
 				long double n[3] = {0};
@@ -206,7 +206,7 @@ static void test_faults(void **state)
 	assert_code(fric_skipped(c, FRIC_VERTEX_VERTEX, 0), FRIC_E_PENETRATION);
 	assert_code(fric_skipped(c, FRIC_VERTEX_VERTEX, 1), FRIC_E_COINCIDENT_VERTICES);
 	assert_code(fric_skipped(c, FRIC_PLANE_VERTEX, 0), FRIC_E_GRAIN_ALONG_NORMAL);
-	assert_ok(fric_contact_output(&serial, c, question(v), FRIC_PLANE_VERTEX, FRIC_OUT_TANGENT_BASIS, basis, &error));
+	assert_ok(fric_contact_output(&serial, c, query(v), FRIC_PLANE_VERTEX, FRIC_OUT_TANGENT_BASIS, basis, &error));
 	assert_all_near(basis, ((double[6]){0}), 6, 0);
 	fric_contacts_free(c);
 	batch.skip_degenerate = false;
@@ -233,7 +233,7 @@ static void test_ellipses_turn(void **state)
 		struct fric_state *made;
 		double force[3];
 		assert_ok(fric_state_create(&serial, c, v, &made, &error));
-		const struct fric_question q = {.velocities = v, .state = made};
+		const struct fric_query q = {.velocities = v, .state = made};
 		assert_ok(fric_contact_output(&serial, c, &q, FRIC_PLANE_VERTEX, FRIC_OUT_FRICTION_FORCE, force, &error));
 		assert_all_near(force, ((double[]){0, -2 * expected[i], 0}), 3, 1e-15);
 		fric_state_free(made);

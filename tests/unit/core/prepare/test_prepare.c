@@ -408,11 +408,11 @@ static void test_contacts_own_their_memory(void **state)
 		struct fric_error error;
 		memcpy(v, scene.velocities, ndof * sizeof(double));
 		memcpy(lagged, scene.lagged, ndof * sizeof(double));
-		assert_ok(fric_evaluate(&serial, c, scene_question(c, v), &before, gradient, &error));
+		assert_ok(fric_evaluate(&serial, c, scene_query(c, v), &before, gradient, &error));
 		scene_free(&scene);
 		memset(&scene, 0x5a, sizeof(scene));
 		assert_ok(fric_state_create(&serial, c, lagged, &made, &error));
-		const struct fric_question asked = {.velocities = v, .state = made};
+		const struct fric_query asked = {.velocities = v, .state = made};
 		assert_ok(fric_evaluate(&serial, c, &asked, &after, gradient + ndof, &error));
 		assert_bits(after, before);
 		assert_all_bits(gradient + ndof, gradient, ndof);

@@ -84,7 +84,7 @@ static enum fric_code prepare(const struct trial *t, enum fric_mu_source source,
 	batch.groups[t->type] = (struct fric_group){.n = 1, .vertices = vertices, .normal_force = {&force, 0}};
 	const enum fric_code code = fric_prepare(&serial, &batch, &c, &error);
 	if (code == FRIC_OK) {
-		assert_ok(fric_contact_output(&serial, c, scene_question(c, t->positions), t->type, FRIC_OUT_MU_S, mu, &error));
+		assert_ok(fric_contact_output(&serial, c, scene_query(c, t->positions), t->type, FRIC_OUT_MU_S, mu, &error));
 		fric_contacts_free(c);
 	}
 	return code;
@@ -181,8 +181,8 @@ static enum fric_code given(double a, double b, enum fric_blend blend, const dou
 	                                                     .closest_point = {closest_point, 0}};
 	const enum fric_code code = fric_prepare(&serial, &batch, &c, &error);
 	if (code == FRIC_OK) {
-		assert_ok(fric_contact_output(&serial, c, scene_question(c, velocities), FRIC_FACE_VERTEX, FRIC_OUT_MU_S, out,
-		                              &error));
+		assert_ok(
+			fric_contact_output(&serial, c, scene_query(c, velocities), FRIC_FACE_VERTEX, FRIC_OUT_MU_S, out, &error));
 		fric_contacts_free(c);
 	}
 	return code;

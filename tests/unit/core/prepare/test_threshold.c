@@ -37,10 +37,10 @@ static void evaluate(const struct floors *f, const struct fric_kernels *kernels,
 		.n = N, .vertices = vertices, .normal_force = {&force, 0}, .tangent_basis = {f->dim == 3 ? basis : flat, 0}};
 	memset(r, 0, sizeof(*r));
 	assert_ok(fric_prepare(&context, &batch, &c, &error));
-	assert_ok(fric_evaluate(&context, c, question(velocities), &r->potential, r->gradient, &error));
-	assert_ok(fric_hessian_inner(&context, c, question(velocities), FRIC_PROJECT_NONE, r->inner, &error));
+	assert_ok(fric_evaluate(&context, c, query(velocities), &r->potential, r->gradient, &error));
+	assert_ok(fric_hessian_inner(&context, c, query(velocities), FRIC_PROJECT_NONE, r->inner, &error));
 	assert_ok(
-		fric_contact_output(&context, c, question(velocities), FRIC_PLANE_VERTEX, FRIC_OUT_STATUS, r->status, &error));
+		fric_contact_output(&context, c, query(velocities), FRIC_PLANE_VERTEX, FRIC_OUT_STATUS, r->status, &error));
 	fric_contacts_free(c);
 }
 

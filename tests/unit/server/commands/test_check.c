@@ -18,13 +18,13 @@ static struct fric_comparison found;
 static enum fric_code code;
 
 enum fric_code __wrap_fric_compare(const struct fric_context *context, const struct fric_contacts *contacts,
-                                   const struct fric_question *question, struct fric_comparison *comparison,
+                                   const struct fric_query *query, struct fric_comparison *comparison,
                                    struct fric_error *error);
 enum fric_code __wrap_fric_compare(const struct fric_context *context, const struct fric_contacts *contacts,
-                                   const struct fric_question *question, struct fric_comparison *comparison,
+                                   const struct fric_query *query, struct fric_comparison *comparison,
                                    struct fric_error *error)
 {
-	(void)context, (void)contacts, (void)question;
+	(void)context, (void)contacts, (void)query;
 	*comparison = found;
 	*error = (struct fric_error){code, FRIC_VERTEX_VERTEX, -1};
 	return code;

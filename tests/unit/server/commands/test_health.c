@@ -21,7 +21,7 @@
 #include <cmocka.h>
 
 static char *out, *err;
-static char question[1024];
+static char query[1024];
 
 static int ask(const struct srv_options *options)
 {
@@ -50,9 +50,9 @@ static void *serve(void *closure)
 	const struct server *server = closure;
 	const int fd = accept(server->listener, NULL, NULL);
 	size_t n = 0;
-	memset(question, 0, sizeof question);
-	while (n + 1 < sizeof question && !strstr(question, "\r\n\r\n"))
-		n += (size_t)recv(fd, question + n, sizeof question - 1 - n, 0);
+	memset(query, 0, sizeof query);
+	while (n + 1 < sizeof query && !strstr(query, "\r\n\r\n"))
+		n += (size_t)recv(fd, query + n, sizeof query - 1 - n, 0);
 	send(fd, server->answer, strlen(server->answer), MSG_NOSIGNAL);
 	close(fd);
 	return NULL;
@@ -112,9 +112,9 @@ static void test_healthy(void **state)
 	assert_int_equal(code_of("127.0.0.1", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", false), SRV_CODE_OK);
 	assert_string_equal(err, "");
 	assert_true(strncmp(out, "healthy: http://127.0.0.1:", 26) == 0 && strstr(out, "/healthz returned 200\n"));
-	assert_true(strncmp(question, "GET /healthz HTTP/1.1\r\nHost: localhost:", 39) == 0);
+	assert_true(strncmp(query, "GET /healthz HTTP/1.1\r\nHost: localhost:", 39) == 0);
 	assert_int_equal(code_of("127.0.0.1", "HTTP/1.1 200 OK\r\n\r\n", true), SRV_CODE_OK);
-	assert_true(strncmp(question, "GET /readyz HTTP/1.1\r\n", 22) == 0);
+	assert_true(strncmp(query, "GET /readyz HTTP/1.1\r\n", 22) == 0);
 }
 
 /* A server on all addresses is reached by loopback. */
@@ -146,7 +146,7 @@ static void test_unix_domain_socket(void **state)
 	pthread_create(&thread, NULL, serve, &server);
 	assert_int_equal(ask(&options), SRV_CODE_OK);
 	pthread_join(thread, NULL);
-	assert_non_null(strstr(question, "\r\nHost: localhost\r\n"));
+	assert_non_null(strstr(query, "\r\nHost: localhost\r\n"));
 	assert_true(strncmp(out, "healthy: http+unix:///tmp/health-", 33) == 0 && strstr(out, "/healthz returned 200\n"));
 	srv_unix_remove(&file);
 	close(server.listener);

@@ -147,7 +147,7 @@ static void say(struct carried *carried, int status)
 {
 	assert_int_equal(carried->exchange.response->status, status);
 	srv_exchange_said(&carried->exchange, true);
-	assert_int_equal(carried->exchange.state, SRV_SAID);
+	assert_int_equal(carried->exchange.state, SRV_SENT);
 	assert_int_equal(carried->exchange.status, status);
 	end(carried);
 }
@@ -459,7 +459,7 @@ static void test_silence(void **state)
 	assert_int_equal(judge(&c, "POST", "/nowhere", HOST, JSON, "Content-Length", "9", NULL), SRV_READ);
 	assert_int_equal(srv_exchange_time_out(&c.exchange), SRV_SAY);
 	srv_exchange_said(&c.exchange, false);
-	assert_int_equal(c.exchange.state, SRV_MUTE);
+	assert_int_equal(c.exchange.state, SRV_ABORTED);
 	assert_int_equal(c.exchange.status, 0);
 	assert_int_equal(srv_exchange_time_out(&c.exchange), SRV_BREAK);
 	end(&c);
@@ -638,7 +638,7 @@ static void test_nothing_can_be_said_without_memory(void **state)
 	const enum srv_next refused = judge(&c, "GET", "/nowhere", HOST, NULL);
 	lacks_memory = false;
 	assert_int_equal(refused, SRV_BREAK);
-	assert_int_equal(c.exchange.state, SRV_MUTE);
+	assert_int_equal(c.exchange.state, SRV_ABORTED);
 	assert_int_equal(srv_exchange_time_out(&c.exchange), SRV_BREAK);
 	end(&c);
 	assert_int_equal(judge(&c, "GET", "/healthz", HOST, NULL), SRV_READ);
@@ -853,7 +853,7 @@ static void test_a_step_that_there_is_not(void **state)
 #ifndef NDEBUG
 	const pid_t child = fork();
 	if (child == 0) {
-		struct srv_exchange x = {.state = SRV_SAID};
+		struct srv_exchange x = {.state = SRV_SENT};
 		close(STDERR_FILENO);
 		signal(SIGABRT, SIG_DFL);
 		srv_exchange_move(&x, SRV_ANSWERING);

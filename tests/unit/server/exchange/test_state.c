@@ -12,18 +12,18 @@
 static const enum srv_state steps[][2] = {
 	{SRV_OPENED, SRV_RECEIVING},                          /* head accepted */
 	{SRV_OPENED, SRV_DECIDED},                            /* refused, or complete without a body */
-	{SRV_OPENED, SRV_MUTE},       {SRV_OPENED, SRV_OVER}, /* response by the library itself */
+	{SRV_OPENED, SRV_ABORTED},    {SRV_OPENED, SRV_OVER}, /* response by the library itself */
 	{SRV_RECEIVING, SRV_DECIDED},                         /* body too long, late or without memory; queue full */
 	{SRV_RECEIVING, SRV_QUEUED},  {SRV_RECEIVING, SRV_COMPUTING}, /* in place */
-	{SRV_RECEIVING, SRV_MUTE},    {SRV_RECEIVING, SRV_OVER},      /* client gone */
+	{SRV_RECEIVING, SRV_ABORTED}, {SRV_RECEIVING, SRV_OVER},      /* client gone */
 	{SRV_DECIDED, SRV_DECIDED},                                   /* fault in a chunk of a body that is being dropped */
-	{SRV_DECIDED, SRV_ANSWERING}, {SRV_DECIDED, SRV_SAID},        {SRV_DECIDED, SRV_MUTE},
+	{SRV_DECIDED, SRV_ANSWERING}, {SRV_DECIDED, SRV_SENT},        {SRV_DECIDED, SRV_ABORTED},
 	{SRV_DECIDED, SRV_OVER},      {SRV_QUEUED, SRV_COMPUTING},    {SRV_QUEUED, SRV_READY}, /* given up */
-	{SRV_QUEUED, SRV_MUTE},       {SRV_COMPUTING, SRV_READY},     {SRV_COMPUTING, SRV_MUTE},
+	{SRV_QUEUED, SRV_ABORTED},    {SRV_COMPUTING, SRV_READY},     {SRV_COMPUTING, SRV_ABORTED},
 	{SRV_COMPUTING, SRV_QUEUED},  {SRV_COMPUTING, SRV_DECIDED}, /* turned out too large to compute in place */
-	{SRV_READY, SRV_ANSWERING},   {SRV_READY, SRV_SAID},        /* the library closes an idle connection first */
-	{SRV_READY, SRV_MUTE},        {SRV_READY, SRV_OVER},          {SRV_ANSWERING, SRV_OVER},
-	{SRV_SAID, SRV_OVER},         {SRV_MUTE, SRV_OVER},
+	{SRV_READY, SRV_ANSWERING},   {SRV_READY, SRV_SENT},        /* the library closes an idle connection first */
+	{SRV_READY, SRV_ABORTED},     {SRV_READY, SRV_OVER},          {SRV_ANSWERING, SRV_OVER},
+	{SRV_SENT, SRV_OVER},         {SRV_ABORTED, SRV_OVER},
 };
 
 static bool is_listed(enum srv_state from, enum srv_state to)
@@ -69,10 +69,10 @@ static void test_every_state_is_met_and_left(void **state)
 static void test_nothing_is_said_twice(void **state)
 {
 	(void)state;
-	const unsigned says = 1u << SRV_ANSWERING | 1u << SRV_SAID;
+	const unsigned says = 1u << SRV_ANSWERING | 1u << SRV_SENT;
 	assert_int_equal(reach(SRV_ANSWERING) & says, 1u << SRV_ANSWERING);
-	assert_int_equal(reach(SRV_SAID) & says, 1u << SRV_SAID);
-	assert_int_equal(reach(SRV_MUTE) & says, 0);
+	assert_int_equal(reach(SRV_SENT) & says, 1u << SRV_SENT);
+	assert_int_equal(reach(SRV_ABORTED) & says, 0);
 }
 
 int main(void)

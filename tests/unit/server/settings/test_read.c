@@ -338,15 +338,15 @@ static void test_environment(void **state)
 	unsetenv("FRICTIOND_THREADS");
 }
 
-static void test_questions(void **state)
+static void test_queries(void **state)
 {
 	(void)state;
-	const char *const questions[] = {"--help", "--version", "--print-options-markdown", "--print-config",
-	                                 "--print-openapi"};
+	const char *const queries[] = {"--help", "--version", "--print-options-markdown", "--print-config",
+	                               "--print-openapi"};
 	const char *const words[] = {"FRICTIOND_MAX_JSON_BYTES", "frictiond ", "| `--max-json-bytes BYTES` |", "port = 1\n",
 	                             "{\"openapi\":\"3.1.0\","};
 	for (int i = 0; i < 5; i++) {
-		struct reading reading = read_options("--port=1", questions[i], NULL);
+		struct reading reading = read_options("--port=1", queries[i], NULL);
 		assert_int_equal(reading.start, SRV_EXIT_OK);
 		assert_string_equal(reading.err, "");
 		assert_non_null(strstr(reading.out, words[i]));
@@ -574,7 +574,7 @@ int main(void)
 		cmocka_unit_test(test_bytes),
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_environment),
-		cmocka_unit_test(test_questions),
+		cmocka_unit_test(test_queries),
 		cmocka_unit_test(test_file),
 		cmocka_unit_test(test_bad_files),
 		cmocka_unit_test(test_printed_and_read),

@@ -1,4 +1,4 @@
-#include "api/base/near.h"
+#include "api/base/suggest.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 /* Degrees of similarity, nearest first. A slip adds its number of edits to SLIP. */
 enum { SAME, SAME_WORDS, ABBREVIATED, ONE_OF_ITS_WORDS, SLIP, FAR = 99 };
-enum { MOST_WORDS = 16, FOLDED_BYTES = sizeof(((struct api_near *)0)->words) };
+enum { MOST_WORDS = 16, FOLDED_BYTES = sizeof(((struct api_suggestion *)0)->words) };
 
 static bool is_upper(char c)
 {
@@ -44,7 +44,7 @@ static void fold(const char *name, char words[FOLDED_BYTES])
 {
 	size_t n = 0, word = 0;
 	words[0] = '\0';
-	if (strnlen(name, API_NEAR_BYTES + 1) > API_NEAR_BYTES) /* folding "aBcD" adds an underscore for every second
+	if (strnlen(name, API_SUGGEST_BYTES + 1) > API_SUGGEST_BYTES) /* folding "aBcD" adds an underscore for every second
 	                                                         * letter */
 		return;
 	for (const char *c = name;; c++) {
@@ -144,10 +144,10 @@ static size_t join(const char *folded, char *out)
 }
 
 /* Keeps plurals: a slip may be in their ending. */
-static void take_letters(const char *name, char letters[API_NEAR_BYTES + 1])
+static void take_letters(const char *name, char letters[API_SUGGEST_BYTES + 1])
 {
 	size_t n = 0;
-	for (; *name && n < API_NEAR_BYTES; name++)
+	for (; *name && n < API_SUGGEST_BYTES; name++)
 		if (is_upper(*name) || is_lower(*name))
 			letters[n++] = lower(*name);
 	letters[n] = '\0';
@@ -225,7 +225,7 @@ static int gap_of(const char *unknown, const char *known)
 	return is_digit(*unknown) && is_digit(*known) ? abs(*unknown - *known) : FAR;
 }
 
-void api_near_start(struct api_near *near, const char *name)
+void api_suggest_start(struct api_suggestion *near, const char *name)
 {
 	near->distance = near->gap = FAR;
 	near->tied = false;
@@ -234,9 +234,9 @@ void api_near_start(struct api_near *near, const char *name)
 	take_letters(name, near->letters);
 }
 
-void api_near_offer(struct api_near *near, const char *candidate)
+void api_suggest_offer(struct api_suggestion *near, const char *candidate)
 {
-	char words[FOLDED_BYTES] = {0}, letters[API_NEAR_BYTES + 1] = {0};
+	char words[FOLDED_BYTES] = {0}, letters[API_SUGGEST_BYTES + 1] = {0};
 	fold(candidate, words);
 	take_letters(candidate, letters);
 	if (!*near->words || !*words)
@@ -253,14 +253,14 @@ void api_near_offer(struct api_near *near, const char *candidate)
 	near->nearest = candidate;
 }
 
-const char *api_near_found(const struct api_near *near)
+const char *api_suggest_found(const struct api_suggestion *near)
 {
 	return near->tied || near->distance == FAR ? NULL : near->nearest;
 }
 
-const char *api_near_ask(const struct api_near *near, const char *otherwise, char out[API_NEAR_QUESTION])
+const char *api_suggest_text(const struct api_suggestion *near, const char *otherwise, char out[API_SUGGESTION_SIZE])
 {
-	const char *meant = api_near_found(near);
-	snprintf(out, API_NEAR_QUESTION, meant ? "; did you mean \"%s\"?" : "%s", meant ? meant : otherwise);
+	const char *meant = api_suggest_found(near);
+	snprintf(out, API_SUGGESTION_SIZE, meant ? "; did you mean \"%s\"?" : "%s", meant ? meant : otherwise);
 	return out;
 }

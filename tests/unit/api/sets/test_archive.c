@@ -1,6 +1,6 @@
 /* Stored documents: a document that is read back passes the same checks, gives the same batch, bit for bit, and does
  * not use the original body. Every allocation fails in turn, including those of merging. */
-#include "api/sets/rest.h"
+#include "api/sets/archive.h"
 
 #include <errno.h>
 #include <ftw.h>
@@ -17,7 +17,7 @@
 #include "api/base/account.h"
 #include "api/codec/frame.h"
 #include "api/sets/merge.h"
-#include "api/validate/question.h"
+#include "api/validate/query.h"
 #include "tests/fuzz/compare.h"
 #include "tests/fuzz/parts.h"
 
@@ -107,7 +107,7 @@ static void write(struct api_document *document, struct api_rest *rest)
 {
 	struct api_arena arena = {0};
 	struct api_fault fault = {0};
-	if (!api_rest_write(document, &arena, rest, &fault))
+	if (!api_archive_write(document, &arena, rest, &fault))
 		fail_msg("%s", fault.detail);
 	api_arena_free(&arena);
 }
@@ -115,7 +115,7 @@ static void write(struct api_document *document, struct api_rest *rest)
 static void read_rest(const struct api_rest *rest, struct api_arena *arena, struct api_document *document)
 {
 	struct api_fault fault = {0};
-	if (!api_rest_read(rest, arena, document, &fault))
+	if (!api_archive_read(rest, arena, document, &fault))
 		fail_msg("%s", fault.errors[0].detail);
 }
 
@@ -164,8 +164,8 @@ static void check_rest(struct api_document *document, const struct checked *befo
 		api_document_free(&read);
 	}
 	assert_int_equal(rest.n, again.n);
-	api_rest_free(&rest);
-	api_rest_free(&again);
+	api_archive_free(&rest);
+	api_archive_free(&again);
 	assert_null(rest.bytes);
 	api_arena_free(&arena);
 }
@@ -240,7 +240,7 @@ static void integers_are_small(void **unused)
 	assert_true(signbit(((const double *)e->data)[1]));
 	api_document_free(&read);
 	api_arena_free(&arena);
-	api_rest_free(&rest);
+	api_archive_free(&rest);
 }
 
 /* Longer than the span that is converted at a time; the last number decides. */
@@ -271,7 +271,7 @@ static void long_arrays(void **unused)
 		assert_memory_equal(&value, &expected, sizeof(value));
 		api_document_free(&read);
 		api_arena_free(&arena);
-		api_rest_free(&rest);
+		api_archive_free(&rest);
 	}
 }
 
@@ -292,7 +292,7 @@ static void lists(void **unused)
 	api_document_free(&read);
 	api_document_free(&document);
 	api_arena_free(&arena);
-	api_rest_free(&rest);
+	api_archive_free(&rest);
 }
 
 /* ---- frames ---- */
@@ -351,7 +351,7 @@ static void frames(void **unused)
 		api_arena_free(&after.arena);
 		api_arena_free(&before.arena);
 		api_arena_free(&arena);
-		api_rest_free(&rest);
+		api_archive_free(&rest);
 	}
 	free(block);
 }
@@ -400,7 +400,7 @@ static void patches(void **unused)
 		api_arena_free(&merged.arena);
 		api_arena_free(&expected.arena);
 		api_arena_free(&arena);
-		api_rest_free(&rest);
+		api_archive_free(&rest);
 	}
 }
 
@@ -412,13 +412,14 @@ static bool run(struct api_document *document, struct api_document *patch, struc
 	struct api_arena arena = {0};
 	struct api_rest rest = {0}, second = {0};
 	struct api_document read = {0};
-	const bool ok = api_rest_write(document, &arena, &rest, fault) && api_rest_read(&rest, &arena, &read, fault) &&
-	                api_merge(&read, patch, fault) && api_rest_write(&read, &arena, &second, fault);
+	const bool ok = api_archive_write(document, &arena, &rest, fault) &&
+	                api_archive_read(&rest, &arena, &read, fault) && api_merge(&read, patch, fault) &&
+	                api_archive_write(&read, &arena, &second, fault);
 	assert_true(ok == (second.bytes != NULL));
 	api_document_free(&read);
 	api_arena_free(&arena);
-	api_rest_free(&rest);
-	api_rest_free(&second);
+	api_archive_free(&rest);
+	api_archive_free(&second);
 	return ok;
 }
 
@@ -457,7 +458,7 @@ static void a_raised_flag_ends_it(void **unused)
 	(void)unused;
 	read_text(documents[0], &document);
 	api_account_open(&account, NULL, &stop, 0);
-	assert_false(api_rest_write(&document, &arena, &rest, &fault));
+	assert_false(api_archive_write(&document, &arena, &rest, &fault));
 	api_account_close(&account);
 	assert_int_equal(fault.code, API_E_STOPPED);
 	assert_null(rest.bytes);
@@ -465,7 +466,7 @@ static void a_raised_flag_ends_it(void **unused)
 	api_arena_free(&arena);
 }
 
-/* ---- the requests of tests/cases that pass as documents, without the fields of a question ---- */
+/* ---- the requests of tests/cases that pass as documents, without the fields of a query ---- */
 
 static int n_documents;
 
@@ -476,9 +477,9 @@ static void check_case(const char *text, size_t bytes)
 	struct checked before;
 	if (!api_document_read_pooled(NULL, text, bytes, &document, &fault))
 		return;
-	for (int i = 0; i < api_set_question.n_rules && json_is_object(document.root); i++)
-		if (!api_rule_applies(&api_set_question.rules[i], &api_set_document))
-			json_object_del(document.root, api_set_question.rules[i].name);
+	for (int i = 0; i < api_set_query.n_rules && json_is_object(document.root); i++)
+		if (!api_rule_applies(&api_set_query.rules[i], &api_set_document))
+			json_object_del(document.root, api_set_query.rules[i].name);
 	if (check(&document, &before)) {
 		check_rest(&document, &before);
 		n_documents++;

@@ -3,7 +3,7 @@
  * the factors of a measured curve.
  *
  * Let D/s = eps_v g0(z) be the potential of a contact divided by s, and G1 its derivative with respect to |u|. At fixed
- * |u|, the results of law_slopes give:
+ * |u|, the results of law_derivatives give:
  *
  *     wrt mu_s  dD/s = eps_v s0    dG1 = s1          wrt eps_v  dD/s = e0                 dG1 = e1 / eps_v
  *     wrt mu_k  dD/s = eps_v k0    dG1 = k1          wrt unit   dD/s = eps_v u0 / unit    dG1 = u1 / unit
@@ -11,8 +11,8 @@
  * where s1, k1, e1 and u1 are divided by z where law_low, like g1. The unit of a curve belongs to its table and is no
  * parameter of the law.
  */
-#ifndef FRIC_LAW_SLOPES_H
-#define FRIC_LAW_SLOPES_H
+#ifndef FRIC_LAW_DERIVATIVES_H
+#define FRIC_LAW_DERIVATIVES_H
 
 #include "core/law/tail.h"
 
@@ -55,9 +55,9 @@ FRIC_REACH_OF_DEFINE(double, )
 FRIC_REACH_OF_DEFINE(long double, _l)
 
 /* beyond: from law_reach if law_has_tail, else zeros */
-FRIC_LAW_FUNCTION(struct law_slopes, law_slopes, (enum law t, struct law_point a, struct law_reach beyond),
-                  _slopes(a, beyond))
-FRIC_LAW_FUNCTION(struct law_slopes_l, law_slopes_l, (enum law t, struct law_point_l a, struct law_reach_l beyond),
-                  _slopes_l(a, beyond))
+FRIC_LAW_FUNCTION(struct law_derivatives, law_derivatives, (enum law t, struct law_point a, struct law_reach beyond),
+                  _derivatives(a, beyond))
+FRIC_LAW_FUNCTION(struct law_derivatives_l, law_derivatives_l,
+                  (enum law t, struct law_point_l a, struct law_reach_l beyond), _derivatives_l(a, beyond))
 
 #endif

@@ -148,10 +148,10 @@ class Solve:
         return data
 
     def evaluate(self, v, outputs):
-        question = {"velocities": v, "outputs": outputs, "hessian": {"format": "csr", "projection": "clamp"}}
+        query = {"velocities": v, "outputs": outputs, "hessian": {"format": "csr", "projection": "clamp"}}
         if "hessian" not in outputs:
-            del question["hessian"]
-        return json.loads(self.note(self.set.ask("POST", "/evaluate", json.dumps(question).encode())[2]))
+            del query["hessian"]
+        return json.loads(self.note(self.set.ask("POST", "/evaluate", json.dumps(query).encode())[2]))
 
     def inertia(self, v):
         return MASS / 2 * sum((a - b) ** 2 for a, b in zip(v, self.target))

@@ -1,5 +1,5 @@
 /* Reading queries as documents. */
-#include "api/validate/query.h"
+#include "api/validate/url_query.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,28 +17,28 @@ static const struct api_rule all[] = {{.name = "y", .kind = API_REALS},
 static const struct api_object rules = {.rules = all, .n_rules = 5, .type = 0};
 
 /* A query under test, freed whether it was read or not. */
-struct query {
+struct url_query {
 	struct api_arena arena;
 	struct api_document document;
 	struct api_fault fault;
 	bool ok;
 };
 
-static struct query read_query(const char *text)
+static struct url_query read_url_query(const char *text)
 {
-	struct query q = {0};
-	q.ok = api_query_document(text, &rules, &q.arena, &q.document, &q.fault);
+	struct url_query q = {0};
+	q.ok = api_url_query_document(text, &rules, &q.arena, &q.document, &q.fault);
 	assert_int_equal(q.ok, q.fault.status == 0);
 	return q;
 }
 
-static void free_query(struct query *q)
+static void free_url_query(struct url_query *q)
 {
 	json_decref(q->document.root);
 	api_arena_free(&q->arena);
 }
 
-static const struct api_array *array_of(const struct query *q, const char *name)
+static const struct api_array *array_of(const struct url_query *q, const char *name)
 {
 	return api_document_array(&q->document, json_object_get(q->document.root, name));
 }
@@ -78,7 +78,7 @@ static void decodes_escapes(void **unused)
 static void reads_numbers_words_and_lists(void **unused)
 {
 	(void)unused;
-	struct query q = read_query("y=1&mu=0.5,-2e3,+4&word=cubic&flag=true");
+	struct url_query q = read_url_query("y=1&mu=0.5,-2e3,+4&word=cubic&flag=true");
 	assert_true(q.ok);
 	const struct api_array *y = array_of(&q, "y"), *mu = array_of(&q, "mu");
 	assert_true(y->rank == 1 && y->shape[0] == 1 && y->n == 1 && *(const double *)y->data == 1);
@@ -86,27 +86,27 @@ static void reads_numbers_words_and_lists(void **unused)
 	assert_memory_equal(mu->data, ((const double[]){0.5, -2000, 4}), 3 * sizeof(double));
 	assert_string_equal(json_string_value(json_object_get(q.document.root, "word")), "cubic");
 	assert_true(json_is_true(json_object_get(q.document.root, "flag")));
-	free_query(&q);
+	free_url_query(&q);
 }
 
 static void one_number_is_a_number_except_for_the_first_parameter(void **unused)
 {
 	(void)unused;
-	struct query q = read_query("mu=3&y=4");
+	struct url_query q = read_url_query("mu=3&y=4");
 	assert_true(q.ok);
 	assert_int_equal(array_of(&q, "mu")->rank, 0);
 	assert_int_equal(array_of(&q, "y")->rank, 1);
-	free_query(&q);
+	free_url_query(&q);
 }
 
 static void decodes_before_it_compares_but_after_it_splits(void **unused)
 {
 	(void)unused;
-	struct query q = read_query("%79=1%2C2&word=a%26b%3Dc");
+	struct url_query q = read_url_query("%79=1%2C2&word=a%26b%3Dc");
 	assert_true(q.ok);
 	assert_int_equal(array_of(&q, "y")->n, 2);
 	assert_string_equal(json_string_value(json_object_get(q.document.root, "word")), "a&b=c");
-	free_query(&q);
+	free_url_query(&q);
 }
 
 static void skips_empty_parameters(void **unused)
@@ -114,10 +114,10 @@ static void skips_empty_parameters(void **unused)
 	(void)unused;
 	static const char *const texts[] = {"", "&", "&&&"};
 	for (size_t i = 0; i < 3; i++) {
-		struct query q = read_query(texts[i]);
+		struct url_query q = read_url_query(texts[i]);
 		assert_true(q.ok);
 		assert_int_equal(json_object_size(q.document.root), 0);
-		free_query(&q);
+		free_url_query(&q);
 	}
 }
 
@@ -125,12 +125,12 @@ static void skips_empty_parameters(void **unused)
 static void keeps_unknown_parameters(void **unused)
 {
 	(void)unused;
-	struct query q = read_query("nu=1,x&=2&%C3%A9");
+	struct url_query q = read_url_query("nu=1,x&=2&%C3%A9");
 	assert_true(q.ok);
 	assert_string_equal(json_string_value(json_object_get(q.document.root, "nu")), "1,x");
 	assert_string_equal(json_string_value(json_object_get(q.document.root, "")), "2");
 	assert_non_null(json_object_get(q.document.root, "\xc3\xa9"));
-	free_query(&q);
+	free_url_query(&q);
 }
 
 static void names_the_place_of_a_fault(void **unused)
@@ -170,13 +170,13 @@ static void names_the_place_of_a_fault(void **unused)
 		{"y=1%00", 400, ""},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct query q = read_query(cases[i].text);
+		struct url_query q = read_url_query(cases[i].text);
 		if (q.ok)
 			fail_msg("%s is accepted", cases[i].text);
 		assert_int_equal(q.fault.status, cases[i].status);
 		assert_int_equal(q.fault.n_errors, 1);
 		assert_string_equal(q.fault.errors[0].pointer, cases[i].pointer);
-		free_query(&q);
+		free_url_query(&q);
 	}
 }
 
@@ -185,10 +185,10 @@ static void refuses_what_is_no_utf8(void **unused)
 	(void)unused;
 	static const char *const texts[] = {"word=%FF", "%FF=1", "word=%C3", "nu=%ED%A0%80", "y=%FF"};
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		struct query q = read_query(texts[i]);
+		struct url_query q = read_url_query(texts[i]);
 		assert_false(q.ok);
 		assert_true(q.fault.status == 422 || q.fault.status == 400);
-		free_query(&q);
+		free_url_query(&q);
 	}
 }
 
@@ -200,11 +200,11 @@ static void reads_long_lists(void **unused)
 	for (size_t i = 0; i < N; i++)
 		memcpy(text + 2 + 2 * i, "7,", 2);
 	text[2 + 2 * N - 1] = '\0';
-	struct query q = read_query(text);
+	struct url_query q = read_url_query(text);
 	assert_true(q.ok);
 	assert_int_equal(array_of(&q, "y")->n, N);
 	assert_true(((const double *)array_of(&q, "y")->data)[N - 1] == 7);
-	free_query(&q);
+	free_url_query(&q);
 }
 
 int main(void)

@@ -19,18 +19,18 @@ struct api_rest {
  * @param document  its tree is rewritten: only freeing it is allowed afterwards. Arrays of f64 become i32 if all
  *                  numbers are integers and no bit is lost (-0 would lose its sign)
  * @param arena     for temporary memory
- * @param rest      pool set; filled in on success, to be freed with api_rest_free
+ * @param rest      pool set; filled in on success, to be freed with api_archive_free
  * @return false with *fault: 503
  */
-bool api_rest_write(struct api_document *document, struct api_arena *arena, struct api_rest *rest,
-                    struct api_fault *fault);
+bool api_archive_write(struct api_document *document, struct api_arena *arena, struct api_rest *rest,
+                       struct api_fault *fault);
 /**
  * Reads the stored document. dtypes may differ, but it passes the same checks and gives the same batch, bit for bit.
  * @param document  its arrays are borrowed from *rest, which must outlive it; to be freed with api_document_free
  * @return false with *fault: 503
  */
-bool api_rest_read(const struct api_rest *rest, struct api_arena *arena, struct api_document *document,
-                   struct api_fault *fault);
-void api_rest_free(struct api_rest *rest);
+bool api_archive_read(const struct api_rest *rest, struct api_arena *arena, struct api_document *document,
+                      struct api_fault *fault);
+void api_archive_free(struct api_rest *rest);
 
 #endif

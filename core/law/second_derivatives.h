@@ -1,28 +1,28 @@
 /**
  * Second derivatives of the friction laws with respect to mu_s, mu_k and eps_v, in long double, at a fixed speed |u|
- * and unit: derivatives of the results of slopes.h. The mixed derivatives with respect to |u| are s1, k1, e1 and G2.
+ * and unit: derivatives of the results of derivatives.h. The mixed derivatives with respect to |u| are s1, k1, e1 and G2.
  *
  * All laws but `peak` are linear in the coefficients: the factor of a coefficient is the law with that coefficient 1
  * and the other 0. The potential of a law without a tail is homogeneous in |u| and eps_v, so its second derivative with
  * respect to eps_v is z^2 G2. A tail depends on y - eps_v only, so with a tail it is G2 beyond eps_v.
  */
-#ifndef FRIC_LAW_BENDS_H
-#define FRIC_LAW_BENDS_H
+#ifndef FRIC_LAW_SECOND_DERIVATIVES_H
+#define FRIC_LAW_SECOND_DERIVATIVES_H
 
-#include "core/law/slopes.h"
+#include "core/law/derivatives.h"
 
 /* ss, sk, kk: of g0; es, ek: of e0 with respect to mu_s and mu_k; ee: of e0 with respect to eps_v, times eps_v. */
-struct law_bends_l {
+struct law_second_derivatives_l {
 	long double ss, sk, kk, es, ek, ee;
 };
 
 /* First derivatives of a law with other coefficients, which must not change its shape. */
-INLINE struct law_slopes_l slopes_of_mu_l(enum law t, struct law_point_l a, struct law_reach_l beyond, long double mu_s,
-                                          long double mu_k)
+INLINE struct law_derivatives_l derivatives_of_mu_l(enum law t, struct law_point_l a, struct law_reach_l beyond,
+                                                    long double mu_s, long double mu_k)
 {
 	a.mu_s = mu_s;
 	a.mu_k = mu_k;
-	return law_slopes_l(t, a, beyond);
+	return law_derivatives_l(t, a, beyond);
 }
 
 /* Dividing both coefficients by the larger one, top, with least = low/top = 1 - 2w, makes g0/top and e0/top functions
@@ -55,7 +55,7 @@ INLINE struct peak_by_width peak_falling_l(bool above, long double w, bool early
 
 /* g0 and e0 are homogeneous of degree one in the coefficients, so all second derivatives of g0 follow from the one with
  * respect to the smaller coefficient. */
-INLINE struct law_bends_l peak_bends_l(struct law_point_l a, long double e0)
+INLINE struct law_second_derivatives_l peak_second_derivatives_l(struct law_point_l a, long double e0)
 {
 	const bool above = a.mu_s >= a.mu_k, early = a.r > a.shape.a / 2;
 	const long double top = above ? a.mu_s : a.mu_k, w = a.shape.a, least = 1 - 2 * w;
@@ -64,23 +64,24 @@ INLINE struct law_bends_l peak_bends_l(struct law_point_l a, long double e0)
 	                                         : peak_falling_l(above, w, early, fall, fall * a.shape.c);
 	const long double low_low = by.curve / (4 * top), both = -least * low_low, top_top = -least * both;
 	const long double e_low = -by.fall / 2, e_top = e0 / top - least * e_low;
-	return above ? (struct law_bends_l){top_top, both, low_low, e_top, e_low, 0}
-	             : (struct law_bends_l){low_low, both, top_top, e_low, e_top, 0};
+	return above ? (struct law_second_derivatives_l){top_top, both, low_low, e_top, e_low, 0}
+	             : (struct law_second_derivatives_l){low_low, both, top_top, e_low, e_top, 0};
 }
 
-/* @param beyond  as for law_slopes_l */
-INLINE struct law_bends_l law_bends_l(enum law t, struct law_point_l a, struct law_reach_l beyond)
+/* @param beyond  as for law_derivatives_l */
+INLINE struct law_second_derivatives_l law_second_derivatives_l(enum law t, struct law_point_l a,
+                                                                struct law_reach_l beyond)
 {
 	const long double g2 = law_g2_l(t, a), ee = a.slides && law_has_tail(t) ? g2 : g2 == 0 ? 0 : a.z * a.z * g2;
-	struct law_bends_l bends = {.ee = ee};
+	struct law_second_derivatives_l second = {.ee = ee};
 	if (t == LAW_PEAK && (a.mu_s > 0 || a.mu_k > 0)) {
-		bends = peak_bends_l(a, law_slopes_l(t, a, beyond).e0);
-		bends.ee = ee;
-		return bends;
+		second = peak_second_derivatives_l(a, law_derivatives_l(t, a, beyond).e0);
+		second.ee = ee;
+		return second;
 	}
-	bends.es = slopes_of_mu_l(t, a, beyond, 1, 0).e0;
-	bends.ek = slopes_of_mu_l(t, a, beyond, 0, 1).e0;
-	return bends;
+	second.es = derivatives_of_mu_l(t, a, beyond, 1, 0).e0;
+	second.ek = derivatives_of_mu_l(t, a, beyond, 0, 1).e0;
+	return second;
 }
 
 #endif

@@ -1,6 +1,6 @@
 /* Derivatives of the laws with respect to their parameters: against multi-precision values, and by identities that they
  * must satisfy. */
-#include "core/law/bends.h"
+#include "core/law/second_derivatives.h"
 
 #include <stdio.h>
 
@@ -8,7 +8,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static const char reference[] = "tests/reference/slopes_mp.txt";
+static const char reference[] = "tests/reference/derivatives_mp.txt";
 static const char *const names[] = {"cubic", "quadratic", "peak", "stribeck", "exponential", "curve", "adhesion"};
 
 /* The curve of make_laws.py. Its unit is 1. */
@@ -45,11 +45,11 @@ static struct law_point_l point_l(struct sample s)
 		s.z >= 2};
 }
 
-static struct law_slopes_l slopes_l(struct sample s)
+static struct law_derivatives_l derivatives_l(struct sample s)
 {
 	const struct law_reach_l none = {0};
-	return law_slopes_l(s.t, point_l(s),
-	                    law_has_tail(s.t) ? law_reach_l(s.t, &table, 1 - (long double)s.z, s.q, 1 / s.q) : none);
+	return law_derivatives_l(s.t, point_l(s),
+	                         law_has_tail(s.t) ? law_reach_l(s.t, &table, 1 - (long double)s.z, s.q, 1 / s.q) : none);
 }
 
 static struct law_point point(struct sample s)
@@ -66,8 +66,8 @@ static void in_doubles(struct sample s, long double out[8])
 {
 	const struct law_reach none = {0};
 	const struct law_point a = point(s);
-	const struct law_slopes d =
-		law_slopes(s.t, a, law_has_tail(s.t) ? law_reach(s.t, &table, 1 - s.z, s.q, 1 / s.q) : none);
+	const struct law_derivatives d =
+		law_derivatives(s.t, a, law_has_tail(s.t) ? law_reach(s.t, &table, 1 - s.z, s.q, 1 / s.q) : none);
 	const double f = law_low(s.t, a) ? s.z : 1;
 	const double all[8] = {d.s0, d.k0, d.e0, d.u0, d.s1 * f, d.k1 * f, d.e1 * f, d.u1 * f};
 	for (int i = 0; i < 8; i++)
@@ -76,7 +76,7 @@ static void in_doubles(struct sample s, long double out[8])
 
 static void in_long_doubles(struct sample s, long double out[8])
 {
-	const struct law_slopes_l d = slopes_l(s);
+	const struct law_derivatives_l d = derivatives_l(s);
 	const long double f = law_low_l(s.t, point_l(s)) ? s.z : 1;
 	const long double all[8] = {d.s0, d.k0, d.e0, d.u0, d.s1 * f, d.k1 * f, d.e1 * f, d.u1 * f};
 	memcpy(out, all, sizeof(all));
@@ -104,8 +104,8 @@ static bool near(struct sample s, const double expected[8], const long double ac
 		if (off <= scale[i] * unit + fabs(expected[i]) * 0x1p-52 + 5e-324L)
 			continue;
 		right = false;
-		print_error("%s %s mu %a %a z %a q %a: slope %d is %.17Lg, not %.17g\n", form, names[s.t], s.mu_s, s.mu_k, s.z,
-		            s.q, i, actual[i], expected[i]);
+		print_error("%s %s mu %a %a z %a q %a: derivative %d is %.17Lg, not %.17g\n", form, names[s.t], s.mu_s, s.mu_k,
+		            s.z, s.q, i, actual[i], expected[i]);
 	}
 	return right;
 }
@@ -162,7 +162,7 @@ static void for_each(void (*check)(struct sample))
 static void check_scaling(struct sample s)
 {
 	const struct law_point_l a = point_l(s);
-	const struct law_slopes_l d = slopes_l(s);
+	const struct law_derivatives_l d = derivatives_l(s);
 	const long double top = fmaxl(s.mu_s, s.mu_k), f = law_low_l(s.t, a) ? a.z : 1, tolerance = 0x1p-54L * top;
 	assert_near(a.mu_s * d.s0 + a.mu_k * d.k0, law_g0_l(s.t, a), tolerance * fmaxl(a.z, 1));
 	assert_near(a.mu_s * d.s1 + a.mu_k * d.k1, law_g1_l(s.t, a), tolerance * 4);
@@ -217,27 +217,27 @@ static void test_digits(void **unused)
 /* ---- second derivatives ---- */
 
 /* Derivatives at the speed z with eps_v 1, with the coefficients and eps_v changed. */
-static struct law_slopes_l near_by(struct sample s, long double ds, long double dk, long double de)
+static struct law_derivatives_l near_by(struct sample s, long double ds, long double dk, long double de)
 {
 	const struct law_reach_l none = {0};
 	const long double e = 1 + de, z = s.z / e, r = (e - s.z) / e, q = s.q * e, mu_s = s.mu_s + ds, mu_k = s.mu_k + dk;
 	const bool tail = law_has_tail(s.t);
 	const struct law_point_l a = {
 		mu_s, mu_k, z, r, r <= 0, tail ? law_tail_l(s.t, &table, r, q, 1 / q) : law_shape_l(s.t, mu_s, mu_k), s.z >= 2};
-	return law_slopes_l(s.t, a, tail ? law_reach_l(s.t, &table, r, q, 1 / q) : none);
+	return law_derivatives_l(s.t, a, tail ? law_reach_l(s.t, &table, r, q, 1 / q) : none);
 }
 
 /* Second derivatives against differences of first ones, which corners disturb. */
-static void check_bends(struct sample s)
+static void check_second_derivatives(struct sample s)
 {
 	const struct law_reach_l none = {0};
-	const struct law_bends_l d = law_bends_l(
+	const struct law_second_derivatives_l d = law_second_derivatives_l(
 		s.t, point_l(s), law_has_tail(s.t) ? law_reach_l(s.t, &table, 1 - (long double)s.z, s.q, 1 / s.q) : none);
 	const long double h = 1e-7L, top = fmaxl(s.mu_s, s.mu_k), z = fmaxl(s.z, 1);
 	const long double known = 1e-5L * z * fmaxl(s.q, 1) * fmaxl(s.q, 1);
-	const struct law_slopes_l up = near_by(s, h, 0, 0), down = near_by(s, -h, 0, 0), more = near_by(s, 0, h, 0),
-							  less = near_by(s, 0, -h, 0);
-	const struct law_slopes_l fast = near_by(s, 0, 0, h), slow = near_by(s, 0, 0, -h);
+	const struct law_derivatives_l up = near_by(s, h, 0, 0), down = near_by(s, -h, 0, 0), more = near_by(s, 0, h, 0),
+								   less = near_by(s, 0, -h, 0);
+	const struct law_derivatives_l fast = near_by(s, 0, 0, h), slow = near_by(s, 0, 0, -h);
 	if (top == 0 || s.mu_s == 0 || s.mu_k == 0 || fabs(s.mu_s - s.mu_k) < 1e-3 * (s.t == LAW_PEAK))
 		return;
 	assert_near(d.ss, (up.s0 - down.s0) / (2 * h), known);
@@ -250,10 +250,10 @@ static void check_bends(struct sample s)
 		assert_near(d.ee, (fast.e0 - slow.e0) / (2 * h), known);
 }
 
-static void test_bends(void **unused)
+static void test_second_derivatives(void **unused)
 {
 	(void)unused;
-	for_each(check_bends);
+	for_each(check_second_derivatives);
 }
 
 /* Identities of scaling, for zero or equal coefficients, where differences are of no use. */
@@ -262,8 +262,8 @@ static void check_degree(struct sample s)
 	const struct law_reach_l none = {0};
 	const struct law_reach_l beyond = law_has_tail(s.t) ? law_reach_l(s.t, &table, 1 - (long double)s.z, s.q, 1 / s.q)
 	                                                    : none;
-	const struct law_bends_l d = law_bends_l(s.t, point_l(s), beyond);
-	const long double e0 = law_slopes_l(s.t, point_l(s), beyond).e0, tiny = 1e-17L * fmaxl(s.z, 1);
+	const struct law_second_derivatives_l d = law_second_derivatives_l(s.t, point_l(s), beyond);
+	const long double e0 = law_derivatives_l(s.t, point_l(s), beyond).e0, tiny = 1e-17L * fmaxl(s.z, 1);
 	assert_near(s.mu_s * d.ss + s.mu_k * d.sk, 0, tiny);
 	assert_near(s.mu_s * d.sk + s.mu_k * d.kk, 0, tiny);
 	assert_near(s.mu_s * d.es + s.mu_k * d.ek, e0, tiny);
@@ -297,7 +297,7 @@ static struct law_shape_l changed_at(const double tangent[N_POINTS], double step
 
 static const double tangents[][N_POINTS] = {{0, 1, 0, 0, 0}, {1, 0, 0, 0, 0}, {0, 0, 0, 0, 1}, {0.5, -0.25, 2, 1, -1}};
 
-/* The factors of another curve, without extremes, whose slopes are not zero. */
+/* The factors of another curve, without extremes, whose derivatives are not zero. */
 static const double falling[N_POINTS] = {1, 0.75, 0.5, 0.25, 0.1875};
 
 static void test_curve_tangent(void **unused)
@@ -317,8 +317,8 @@ static void test_curve_tangent(void **unused)
 	}
 }
 
-/* With slopes that change with their neighbours. */
-static void test_slope_tangent(void **unused)
+/* With derivatives that change with their neighbours. */
+static void test_derivative_tangent(void **unused)
 {
 	(void)unused;
 	const double h = 0x1p-20;
@@ -373,10 +373,14 @@ static void test_curve_cotangent(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_reference),       cmocka_unit_test(test_scaling),
-		cmocka_unit_test(test_forms),           cmocka_unit_test(test_digits),
-		cmocka_unit_test(test_bends),           cmocka_unit_test(test_degree),
-		cmocka_unit_test(test_curve_tangent),   cmocka_unit_test(test_slope_tangent),
+		cmocka_unit_test(test_reference),
+		cmocka_unit_test(test_scaling),
+		cmocka_unit_test(test_forms),
+		cmocka_unit_test(test_digits),
+		cmocka_unit_test(test_second_derivatives),
+		cmocka_unit_test(test_degree),
+		cmocka_unit_test(test_curve_tangent),
+		cmocka_unit_test(test_derivative_tangent),
 		cmocka_unit_test(test_curve_cotangent),
 	};
 	return cmocka_run_group_tests(tests, set_up, NULL);

@@ -27,7 +27,7 @@ enum {
 /* A request under construction. */
 struct request {
 	struct fuzz_input *input;
-	struct fuzz_dressed *d;
+	struct fuzz_json_frame *d;
 	size_t dim, n_vertices;
 	size_t accidents; /* one in that many choices is made invalid; 0: none */
 	double values[MOST_NUMBERS];
@@ -456,7 +456,7 @@ static void same_answers(const struct answer *a, const struct answer *b)
 	api_arena_free(&arena);
 }
 
-static void check(const struct fuzz_dressed *d, const char *target, uint8_t settings)
+static void check(const struct fuzz_json_frame *d, const char *target, uint8_t settings)
 {
 	static const char *const kernels[] = {"scalar", "baseline", "avx2", "best"};
 	struct api_service service = {
@@ -495,16 +495,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct request r; /* too large for the stack */
 	struct fuzz_input input = {data, data + size};
-	struct fuzz_dressed d;
+	struct fuzz_json_frame d;
 	const uint8_t settings = fuzz_byte(&input), accidents = fuzz_byte(&input);
 	const char *target = "/v1/evaluate";
-	fuzz_dressed_start(&d);
+	fuzz_json_frame_start(&d);
 	r = (struct request){.input = &input, .d = &d, .accidents = accidents < 128 ? 0 : 256 - accidents};
 	if (settings >> 5 == 7)
 		put_function(&r, &target);
 	else
 		put_request(&r, settings == MANY_CONTACTS);
 	check(&d, target, settings);
-	fuzz_dressed_free(&d);
+	fuzz_json_frame_free(&d);
 	return 0;
 }

@@ -1,4 +1,4 @@
-#include "api/sets/rest.h"
+#include "api/sets/archive.h"
 
 #include <string.h>
 
@@ -161,12 +161,12 @@ static bool write_block(const struct writer *w, struct api_rest *rest, struct ap
 		return no_memory(fault);
 	if (fill(w, text_bytes, head_bytes, rest, fault))
 		return true;
-	api_rest_free(rest);
+	api_archive_free(rest);
 	return false;
 }
 
-bool api_rest_write(struct api_document *document, struct api_arena *arena, struct api_rest *rest,
-                    struct api_fault *fault)
+bool api_archive_write(struct api_document *document, struct api_arena *arena, struct api_rest *rest,
+                       struct api_fault *fault)
 {
 	struct writer w = {.document = document,
 	                   .placed = api_arena_array(arena, document->n_arrays, sizeof(struct placed))};
@@ -179,8 +179,8 @@ bool api_rest_write(struct api_document *document, struct api_arena *arena, stru
  * Doubles count as integers written in a text: as reals they are the same, and those that passed as indices were
  * integers, in whatever form (-0, for one). All are finite, having passed the checks.
  */
-bool api_rest_read(const struct api_rest *rest, struct api_arena *arena, struct api_document *document,
-                   struct api_fault *fault)
+bool api_archive_read(const struct api_rest *rest, struct api_arena *arena, struct api_document *document,
+                      struct api_fault *fault)
 {
 	if (!api_frame_read(rest->bytes, rest->n, SIZE_MAX, arena, document, fault))
 		return false;
@@ -194,7 +194,7 @@ bool api_rest_read(const struct api_rest *rest, struct api_arena *arena, struct 
 	return true;
 }
 
-void api_rest_free(struct api_rest *rest)
+void api_archive_free(struct api_rest *rest)
 {
 	api_pool_give(rest->pool, rest->bytes, rest->n);
 	rest->bytes = NULL;

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Writes slopes_mp.txt: how the friction laws and the barriers change with their numbers, from their definitions.
+"""Writes derivatives_mp.txt: how the friction laws and the barriers change with their numbers, from their definitions.
 
     law NAME mu_s mu_k z q s0 k0 e0 u0 s1 k1 e1 u1
         derivatives of G0/eps_v (0; e0: of G0) and of G1 (1) by mu_s, mu_k, eps_v (e1: times eps_v) and the unit (times it) at
@@ -9,7 +9,7 @@
 Numbers are C hexadecimal floats (fscanf %la). Every piece of a definition is differentiated by central differences of its
 own formula in 100 digits; a knot belongs to the piece to its right.
 
-Usage: make_slopes.py [FILE]     deterministic, a few seconds
+Usage: make_derivatives.py [FILE]     deterministic, a few seconds
 """
 import os
 import random
@@ -20,7 +20,7 @@ from mpmath import erf, exp, log, mp, mpf, pi, sqrt
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, '..', 'oracle'))
 from law import to_double  # noqa: E402
-from make_laws import CURVE, hermite, slopes  # noqa: E402
+from make_laws import CURVE, hermite, derivatives  # noqa: E402
 
 mp.dps = 100
 STEP = mpf(10)**-32
@@ -123,7 +123,7 @@ def curve(y, s, k, eps, unit, z0, q0, s0, k0):
         return rising(y, s, eps)
     unit = eps_of(q0)
     speeds, factors = [mpf(v) * unit for v in CURVE[0]], [mpf(f) for f in CURVE[1]]
-    m, x, x0, total = slopes(speeds, factors), y - eps, (mpf(z0) - 1), mpf(0)
+    m, x, x0, total = derivatives(speeds, factors), y - eps, (mpf(z0) - 1), mpf(0)
     for i in range(len(speeds) - 1):
         c = hermite(*speeds[i:i + 2], *factors[i:i + 2], *m[i:i + 2])
         inside = x0 < speeds[i + 1]
@@ -206,5 +206,5 @@ def lines():
 
 
 if __name__ == '__main__':
-    with open(sys.argv[1] if len(sys.argv) > 1 else os.path.join(HERE, 'slopes_mp.txt'), 'w') as out:
+    with open(sys.argv[1] if len(sys.argv) > 1 else os.path.join(HERE, 'derivatives_mp.txt'), 'w') as out:
         out.writelines(line + '\n' for line in lines())

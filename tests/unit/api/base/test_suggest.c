@@ -1,5 +1,5 @@
 /* Suggestions for misspelt names. */
-#include "api/base/near.h"
+#include "api/base/suggest.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,11 +25,11 @@ static const char *const numbered[] = {"smooth_mu_f0", "smooth_mu_f1", "smooth_m
 
 static const char *meant(const char *name, const char *const names[])
 {
-	struct api_near near;
-	api_near_start(&near, name);
+	struct api_suggestion near;
+	api_suggest_start(&near, name);
 	for (int i = 0; names[i]; i++)
-		api_near_offer(&near, names[i]);
-	return api_near_found(&near);
+		api_suggest_offer(&near, names[i]);
+	return api_suggest_found(&near);
 }
 
 static void mistakes(void **unused)
@@ -131,31 +131,31 @@ static void a_tie_is_no_help_until_it_is_broken(void **unused)
 static void long_names(void **unused)
 {
 	(void)unused;
-	char name[API_NEAR_BYTES + 2];
+	char name[API_SUGGEST_BYTES + 2];
 	for (size_t i = 0; i < sizeof(name); i++)
 		name[i] = i % 2 ? 'B' : 'a';
-	name[API_NEAR_BYTES + 1] = '\0';
+	name[API_SUGGEST_BYTES + 1] = '\0';
 	assert_null(meant(name, (const char *const[]){name, NULL}));
-	name[API_NEAR_BYTES] = '\0';
+	name[API_SUGGEST_BYTES] = '\0';
 	assert_string_equal(meant(name, (const char *const[]){"other", name, NULL}), name);
-	memset(name, 's', API_NEAR_BYTES);
+	memset(name, 's', API_SUGGEST_BYTES);
 	assert_string_equal(meant(name, (const char *const[]){name, NULL}), name);
-	memset(name, '_', API_NEAR_BYTES);
+	memset(name, '_', API_SUGGEST_BYTES);
 	assert_null(meant(name, (const char *const[]){name, NULL}));
 }
 
-static void questions(void **unused)
+static void queries(void **unused)
 {
 	(void)unused;
-	struct api_near near;
-	char name[API_NEAR_BYTES + 1], out[API_NEAR_QUESTION];
-	memset(name, 'n', API_NEAR_BYTES);
-	name[API_NEAR_BYTES] = '\0';
-	api_near_start(&near, name);
-	assert_string_equal(api_near_ask(&near, ".", out), ".");
-	api_near_offer(&near, name);
-	assert_ptr_equal(api_near_ask(&near, ".", out), out);
-	assert_true(!strncmp(out, "; did you mean \"nn", 18) && !strcmp(out + 16 + API_NEAR_BYTES, "\"?"));
+	struct api_suggestion near;
+	char name[API_SUGGEST_BYTES + 1], out[API_SUGGESTION_SIZE];
+	memset(name, 'n', API_SUGGEST_BYTES);
+	name[API_SUGGEST_BYTES] = '\0';
+	api_suggest_start(&near, name);
+	assert_string_equal(api_suggest_text(&near, ".", out), ".");
+	api_suggest_offer(&near, name);
+	assert_ptr_equal(api_suggest_text(&near, ".", out), out);
+	assert_true(!strncmp(out, "; did you mean \"nn", 18) && !strcmp(out + 16 + API_SUGGEST_BYTES, "\"?"));
 }
 
 int main(void)
@@ -164,7 +164,7 @@ int main(void)
 		cmocka_unit_test(mistakes),
 		cmocka_unit_test(a_tie_is_no_help_until_it_is_broken),
 		cmocka_unit_test(long_names),
-		cmocka_unit_test(questions),
+		cmocka_unit_test(queries),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

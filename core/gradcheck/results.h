@@ -1,13 +1,13 @@
 /**
  * The library's results, from the public functions, for fric_compare.
  */
-#ifndef FRIC_CLAIMS_H
-#define FRIC_CLAIMS_H
+#ifndef FRIC_RESULTS_H
+#define FRIC_RESULTS_H
 
 #include "core/fric.h"
 
-/* Results for a question; arrays per contact are in the order of all groups. */
-struct claims {
+/* Results for a query; arrays per contact are in the order of all groups. */
+struct results {
 	double potential;
 	double *gradient;   /* [n_dofs] */
 	double *potentials; /* [fric_n_contacts] */
@@ -20,9 +20,9 @@ struct claims {
 	size_t arrays_bytes, csr_bytes;
 };
 
-/* @param claims  to be freed with fricp_claims_free, even on failure */
-enum fric_code fricp_claims_make(const struct fric_context *context, const struct fric_contacts *contacts,
-                                 const struct fric_question *question, struct claims *claims, struct fric_error *error);
-void fricp_claims_free(const struct fric_context *context, struct claims *claims);
+/* @param results  to be freed with fricp_results_free, even on failure */
+enum fric_code fricp_results_make(const struct fric_context *context, const struct fric_contacts *contacts,
+                                  const struct fric_query *query, struct results *results, struct fric_error *error);
+void fricp_results_free(const struct fric_context *context, struct results *results);
 
 #endif

@@ -1,4 +1,4 @@
-#include "api/base/trees.h"
+#include "api/base/json_memory.h"
 
 #include <jansson.h>
 #include <stdint.h>
@@ -11,20 +11,20 @@ enum { LEAST_BLOCK = 16 << 10, MOST_BLOCK = 2 << 20 };
 
 /* Precedes each node. */
 struct header {
-	struct api_trees *trees; /* NULL: malloc'd */
-	size_t bytes;            /* of header and node */
+	struct api_json_memory *trees; /* NULL: malloc'd */
+	size_t bytes;                  /* of header and node */
 };
-_Static_assert(sizeof(struct header) == API_TREES_STEP, "what follows is aligned for any type");
+_Static_assert(sizeof(struct header) == API_JSON_MEMORY_STEP, "what follows is aligned for any type");
 
-static _Thread_local struct api_trees *current __attribute__((tls_model("initial-exec")));
+static _Thread_local struct api_json_memory *current __attribute__((tls_model("initial-exec")));
 
 /* Runs before jansson allocates anything: one allocator cannot free what another has allocated. */
 __attribute__((constructor)) static void take_over(void)
 {
-	json_set_alloc_funcs(api_trees_take, api_trees_give);
+	json_set_alloc_funcs(api_json_memory_take, api_json_memory_give);
 }
 
-void api_trees_open(struct api_trees *trees, struct api_pool *pool)
+void api_json_memory_open(struct api_json_memory *trees, struct api_pool *pool)
 {
 	trees->arena = (struct api_arena){.pool = pool};
 	trees->at = trees->first;
@@ -34,7 +34,7 @@ void api_trees_open(struct api_trees *trees, struct api_pool *pool)
 	current = trees;
 }
 
-void api_trees_close(struct api_trees *trees)
+void api_json_memory_close(struct api_json_memory *trees)
 {
 	current = NULL;
 	if (trees->arena_bytes)
@@ -43,18 +43,18 @@ void api_trees_close(struct api_trees *trees)
 
 static bool is_among_others(size_t bytes)
 {
-	return !API_POOL_EMULATED && bytes <= API_TREES_LONGEST;
+	return !API_POOL_EMULATED && bytes <= API_JSON_MEMORY_LONGEST;
 }
 
 /* With the emulated pool: exactly this size. */
 static size_t round_up(size_t bytes)
 {
-	return API_POOL_EMULATED ? bytes : (bytes + API_TREES_STEP - 1) / API_TREES_STEP * API_TREES_STEP;
+	return API_POOL_EMULATED ? bytes : (bytes + API_JSON_MEMORY_STEP - 1) / API_JSON_MEMORY_STEP * API_JSON_MEMORY_STEP;
 }
 
 /* Blocks grow with the tree: few of them, none much larger than its contents. The rest of the last block, less than
  * a node, is wasted. */
-static bool add_block(struct api_trees *trees)
+static bool add_block(struct api_json_memory *trees)
 {
 	size_t bytes = trees->arena_bytes / 4;
 	bytes = bytes < LEAST_BLOCK ? LEAST_BLOCK : bytes > MOST_BLOCK ? MOST_BLOCK : bytes;
@@ -67,7 +67,7 @@ static bool add_block(struct api_trees *trees)
 	return true;
 }
 
-static void *cut(struct api_trees *trees, size_t bytes)
+static void *cut(struct api_json_memory *trees, size_t bytes)
 {
 	if (bytes > trees->left && !add_block(trees))
 		return NULL;
@@ -77,9 +77,9 @@ static void *cut(struct api_trees *trees, size_t bytes)
 	return node;
 }
 
-static struct header *take_among_others(struct api_trees *trees, size_t bytes)
+static struct header *take_among_others(struct api_json_memory *trees, size_t bytes)
 {
-	void **place = &trees->free[bytes / API_TREES_STEP];
+	void **place = &trees->free[bytes / API_JSON_MEMORY_STEP];
 	struct header *header = *place;
 	if (!header)
 		return cut(trees, bytes);
@@ -87,16 +87,16 @@ static struct header *take_among_others(struct api_trees *trees, size_t bytes)
 	return header;
 }
 
-static struct header *take_apart(const struct api_trees *trees, size_t bytes)
+static struct header *take_apart(const struct api_json_memory *trees, size_t bytes)
 {
 	if (!trees)
 		return malloc(bytes);
 	return api_account_is_stopped() ? NULL : api_pool_take(trees->arena.pool, bytes);
 }
 
-void *api_trees_take(size_t bytes)
+void *api_json_memory_take(size_t bytes)
 {
-	struct api_trees *trees = current;
+	struct api_json_memory *trees = current;
 	if (bytes > SIZE_MAX / 2)
 		return NULL;
 	const size_t taken = round_up(bytes ? bytes : 1) + sizeof(struct header);
@@ -108,13 +108,13 @@ void *api_trees_take(size_t bytes)
 	return header + 1;
 }
 
-void api_trees_give(void *node)
+void api_json_memory_give(void *node)
 {
 	struct header *header = node ? (struct header *)node - 1 : NULL;
 	if (!header || !header->trees) {
 		free(header);
 	} else if (is_among_others(header->bytes)) {
-		void **place = &header->trees->free[header->bytes / API_TREES_STEP];
+		void **place = &header->trees->free[header->bytes / API_JSON_MEMORY_STEP];
 		memcpy(node, place, sizeof(*place));
 		*place = header;
 	} else {

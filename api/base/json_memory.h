@@ -7,34 +7,34 @@
  * they use malloc. A tree must be freed on the thread, and within the request, that made it. With AddressSanitizer
  * every node is separate, so that overruns are detected.
  */
-#ifndef API_TREES_H
-#define API_TREES_H
+#ifndef API_JSON_MEMORY_H
+#define API_JSON_MEMORY_H
 
 #include "api/base/arena.h"
 
 enum {
-	API_TREES_STEP = 16,
-	API_TREES_LONGEST = 256,   /* longest node that shares a block, header included */
-	API_TREES_FIRST = 8 << 10, /* first block: enough for a small request and its answer */
+	API_JSON_MEMORY_STEP = 16,
+	API_JSON_MEMORY_LONGEST = 256,   /* longest node that shares a block, header included */
+	API_JSON_MEMORY_FIRST = 8 << 10, /* first block: enough for a small request and its answer */
 };
 
-struct api_trees {
+struct api_json_memory {
 	struct api_arena arena;
 	char *at; /* where the next node goes, and the room that is left */
 	size_t left;
 	size_t arena_bytes;
 	/* Freed nodes, in linked lists by size in steps. */
-	void *free[API_TREES_LONGEST / API_TREES_STEP + 1];
-	_Alignas(API_TREES_STEP) char first[API_TREES_FIRST];
+	void *free[API_JSON_MEMORY_LONGEST / API_JSON_MEMORY_STEP + 1];
+	_Alignas(API_JSON_MEMORY_STEP) char first[API_JSON_MEMORY_FIRST];
 };
 
 /* From now on this thread's trees are allocated here, until closed. @param pool  outlives it; NULL: malloc */
-void api_trees_open(struct api_trees *trees, struct api_pool *pool);
+void api_json_memory_open(struct api_json_memory *trees, struct api_pool *pool);
 /* Call it after all trees have been freed. */
-void api_trees_close(struct api_trees *trees);
+void api_json_memory_close(struct api_json_memory *trees);
 
 /* Replacements for malloc and free in jansson. */
-void *api_trees_take(size_t bytes);
-void api_trees_give(void *node);
+void *api_json_memory_take(size_t bytes);
+void api_json_memory_give(void *node);
 
 #endif

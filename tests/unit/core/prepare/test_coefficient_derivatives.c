@@ -58,9 +58,9 @@ static void check(const struct fric_friction *f, enum fric_type type)
 {
 	const double at[2] = {0.3, 0.45};
 	const long double h = 0x1p-22L;
-	struct coefficient_slopes s;
+	struct coefficient_derivatives s;
 	long double x[MOST_NUMBERS], by[MOST_NUMBERS] = {0};
-	fricp_coefficient_slopes(f, type, stencil, at, numbers, &s);
+	fricp_coefficient_derivatives(f, type, stencil, at, numbers, &s);
 	for (int i = 0; i < MOST_NUMBERS; i++)
 		x[i] = numbers[i];
 	for (int k = 0; k < s.n; k++)
@@ -103,27 +103,27 @@ static void test_bodies(void **unused)
 	const struct fric_friction f = {
 		.source = FRIC_MU_TABLE, .body_material = materials, .plane_material = 2, .n_materials = N_MATERIALS};
 	const double at[2] = {0};
-	struct coefficient_slopes s;
-	fricp_coefficient_slopes(&f, FRIC_BODY_BODY, stencil, at, numbers, &s);
+	struct coefficient_derivatives s;
+	fricp_coefficient_derivatives(&f, FRIC_BODY_BODY, stencil, at, numbers, &s);
 	assert_int_equal(s.n, 1);
 	assert_int_equal(s.at[0], 1 * N_MATERIALS + 0);
 	assert_near(s.by[0], 1, 0);
-	fricp_coefficient_slopes(&f, FRIC_BODY_WORLD, stencil + 2, at, numbers, &s);
+	fricp_coefficient_derivatives(&f, FRIC_BODY_WORLD, stencil + 2, at, numbers, &s);
 	assert_int_equal(s.at[0], 2 * N_MATERIALS + 2);
 	assert_near(s.by[0], 1, 0);
 }
 
-static struct coefficient_slopes of_two(enum fric_blend blend, double a, double b)
+static struct coefficient_derivatives of_two(enum fric_blend blend, double a, double b)
 {
 	const double mu[N_VERTICES] = {b, 0, 0, a}, at[2] = {0};
 	const struct fric_friction f = {.source = FRIC_MU_VERTEX, .blend = blend};
-	struct coefficient_slopes s;
-	fricp_coefficient_slopes(&f, FRIC_VERTEX_VERTEX, stencil, at, mu, &s);
+	struct coefficient_derivatives s;
+	fricp_coefficient_derivatives(&f, FRIC_VERTEX_VERTEX, stencil, at, mu, &s);
 	return s;
 }
 
 /* Second derivatives against differences of the first ones. */
-static void test_bends(void **unused)
+static void test_second_derivatives(void **unused)
 {
 	(void)unused;
 	static const double tangent[MOST_NUMBERS] = {0.5, -1, 0.25, 2, 1, -0.75};
@@ -136,20 +136,20 @@ static void test_bends(void **unused)
 	}
 	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
 		for (f.blend = FRIC_MEAN; f.blend <= FRIC_HARMONIC_MEAN; f.blend++) {
-			struct coefficient_slopes p, q;
+			struct coefficient_derivatives p, q;
 			long double by[FRIC_MAX_STENCIL];
-			fricp_coefficient_slopes(&f, type, stencil, at, up, &p);
-			fricp_coefficient_slopes(&f, type, stencil, at, down, &q);
-			fricp_coefficient_bends(&f, type, stencil, at, numbers, tangent, by);
+			fricp_coefficient_derivatives(&f, type, stencil, at, up, &p);
+			fricp_coefficient_derivatives(&f, type, stencil, at, down, &q);
+			fricp_coefficient_second_derivatives(&f, type, stencil, at, numbers, tangent, by);
 			for (int k = 0; k < p.n; k++)
 				assert_near(by[k], (p.by[k] - q.by[k]) / (2 * h), 1e-9);
-			fricp_coefficient_bends(&f, type, stencil, at, numbers, NULL, by);
+			fricp_coefficient_second_derivatives(&f, type, stencil, at, numbers, NULL, by);
 			assert_true(by[0] == 0 && by[1] == 0);
 		}
 }
 
 /* A blend at a pole does not change along a direction that leaves both sides as they are. */
-static void test_bends_at_poles(void **unused)
+static void test_second_derivatives_at_poles(void **unused)
 {
 	(void)unused;
 	const double mu[2][N_VERTICES] = {{0.5, 0, 0, 0}, {0, 0, 0, 0.5}}, at[2] = {0};
@@ -158,7 +158,7 @@ static void test_bends_at_poles(void **unused)
 	long double by[FRIC_MAX_STENCIL];
 	for (int zero = 0; zero < 2; zero++)
 		for (f.blend = FRIC_MEAN; f.blend <= FRIC_HARMONIC_MEAN; f.blend++) {
-			fricp_coefficient_bends(&f, FRIC_VERTEX_VERTEX, stencil, at, mu[zero], elsewhere, by);
+			fricp_coefficient_second_derivatives(&f, FRIC_VERTEX_VERTEX, stencil, at, mu[zero], elsewhere, by);
 			assert_true(by[0] == 0 && by[1] == 0);
 		}
 }
@@ -169,14 +169,14 @@ static void test_knots(void **unused)
 	(void)unused;
 	for (enum fric_blend blend = FRIC_MEAN; blend <= FRIC_HARMONIC_MEAN; blend++) {
 		const bool first = blend == FRIC_MIN || blend == FRIC_MAX;
-		const struct coefficient_slopes same = of_two(blend, 0.5, 0.5), zero = of_two(blend, 0, 0);
+		const struct coefficient_derivatives same = of_two(blend, 0.5, 0.5), zero = of_two(blend, 0, 0);
 		assert_near(same.by[0], first ? 1 : 0.5, 0);
 		assert_near(same.by[1], first ? 0 : 0.5, 0);
 		assert_near(zero.by[0], first ? 1 : blend == FRIC_PRODUCT ? 0 : 0.5, 0);
 		assert_near(zero.by[1], first || blend == FRIC_PRODUCT ? 0 : 0.5, 0);
 	}
-	const struct coefficient_slopes half = of_two(FRIC_HARMONIC_MEAN, 0, 0.5),
-									pole = of_two(FRIC_GEOMETRIC_MEAN, 0, 0.5);
+	const struct coefficient_derivatives half = of_two(FRIC_HARMONIC_MEAN, 0, 0.5),
+										 pole = of_two(FRIC_GEOMETRIC_MEAN, 0, 0.5);
 	assert_near(half.by[0], 2, 0);
 	assert_near(half.by[1], 0, 0);
 	assert_true(isinf(pole.by[0]));
@@ -194,8 +194,8 @@ static void test_zero_side(void **unused)
 	(void)unused;
 	const double mu[N_VERTICES] = {0, 0, 0, 0.5, 0, 0}, at[2] = {0.25, 0.5};
 	const struct fric_friction f = {.source = FRIC_MU_VERTEX, .blend = FRIC_GEOMETRIC_MEAN};
-	struct coefficient_slopes s;
-	fricp_coefficient_slopes(&f, FRIC_FACE_VERTEX, stencil, at, mu, &s);
+	struct coefficient_derivatives s;
+	fricp_coefficient_derivatives(&f, FRIC_FACE_VERTEX, stencil, at, mu, &s);
 	assert_near(s.by_closest_point[0], 0, 0);
 	assert_near(s.by_closest_point[1], 0, 0);
 	assert_near(s.by[0], 0, 0);
@@ -212,18 +212,18 @@ static void test_ellipse(void **unused)
 	for (int k = 0; k < 12; k++) {
 		const long double slip[2] = {3 * cosl(k + 0.1L), 3 * sinl(k + 0.1L)};
 		const struct matchstick m = matchstick_along(slip, 1);
-		struct ellipse_slopes s;
-		ellipse_slopes(axes, m.direction, &s);
+		struct ellipse_derivatives s;
+		ellipse_derivatives(axes, m.direction, &s);
 		assert_near(s.mu, hypotl(axes[0] * slip[0], axes[1] * slip[1]) / 3, 1e-17);
 		for (int i = 0; i < 2; i++) {
 			const long double unit[2] = {i == 0, i == 1};
-			long double slope[2], up[2] = {slip[0], slip[1]}, down[2] = {slip[0], slip[1]};
+			long double derivative[2], up[2] = {slip[0], slip[1]}, down[2] = {slip[0], slip[1]};
 			up[i] += h;
 			down[i] -= h;
 			const struct matchstick p = matchstick_along(up, 1), q = matchstick_along(down, 1);
 			const long double turn = matchstick_turn(&m, unit);
-			matchstick_turn_cotangent(&m, 1, slope);
-			assert_near(slope[i], turn, 1e-18);
+			matchstick_turn_cotangent(&m, 1, derivative);
+			assert_near(derivative[i], turn, 1e-18);
 			for (int j = 0; j < 2; j++)
 				assert_near((j == 0 ? -turn : turn) * m.direction[1 - j], (p.direction[j] - q.direction[j]) / (2 * h),
 				            1e-11);
@@ -243,12 +243,12 @@ static void test_ellipse_at_rest(void **unused)
 {
 	(void)unused;
 	const long double slow[2] = {0, 0.9e-10L}, faster[2] = {0, 1.1e-10L}, change[2] = {1, 1};
-	long double slope[2];
+	long double derivative[2];
 	const struct matchstick m = matchstick_along(slow, 1), n = matchstick_along(faster, 1);
 	assert_true(m.direction[0] == 1 && m.direction[1] == 0);
 	assert_true(matchstick_turn(&m, change) == 0);
-	matchstick_turn_cotangent(&m, 1, slope);
-	assert_true(slope[0] == 0 && slope[1] == 0);
+	matchstick_turn_cotangent(&m, 1, derivative);
+	assert_true(derivative[0] == 0 && derivative[1] == 0);
 	assert_true(n.direction[0] == 0 && n.direction[1] == 1);
 	assert_near(matchstick_turn(&n, change) * 1.1e-10L, -1, 1e-15);
 }
@@ -259,13 +259,13 @@ static void test_flat_ellipse(void **unused)
 	(void)unused;
 	const double axes[2] = {0, 0.3};
 	const long double along[2] = {1, 0}, against[2] = {-1, 0};
-	struct ellipse_slopes s;
-	ellipse_slopes(axes, along, &s);
+	struct ellipse_derivatives s;
+	ellipse_derivatives(axes, along, &s);
 	assert_near(s.mu, 0, 0);
 	assert_near(s.by_axis[0], 1, 0);
 	assert_near(s.by_axis[1], 0, 0);
 	assert_near(s.by_turn, 0.3, 1e-16);
-	ellipse_slopes(axes, against, &s);
+	ellipse_derivatives(axes, against, &s);
 	assert_near(s.by_axis[0], 1, 0);
 	assert_near(s.by_turn, -0.3, 1e-16);
 }
@@ -277,19 +277,24 @@ static void test_nearly_round_ellipse(void **unused)
 	const double axes[2] = {0.7 + 0x1p-50, 0.7};
 	const long double slip[2] = {3, 4};
 	const struct matchstick m = matchstick_along(slip, 1);
-	struct ellipse_slopes s;
-	ellipse_slopes(axes, m.direction, &s);
+	struct ellipse_derivatives s;
+	ellipse_derivatives(axes, m.direction, &s);
 	assert_near(s.by_turn / (-0x1p-49L * 12 / 25), 1, 1e-14);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sources),      cmocka_unit_test(test_bodies),
-		cmocka_unit_test(test_bends),        cmocka_unit_test(test_bends_at_poles),
-		cmocka_unit_test(test_knots),        cmocka_unit_test(test_zero_side),
-		cmocka_unit_test(test_ellipse),      cmocka_unit_test(test_ellipse_at_rest),
-		cmocka_unit_test(test_flat_ellipse), cmocka_unit_test(test_nearly_round_ellipse),
+		cmocka_unit_test(test_sources),
+		cmocka_unit_test(test_bodies),
+		cmocka_unit_test(test_second_derivatives),
+		cmocka_unit_test(test_second_derivatives_at_poles),
+		cmocka_unit_test(test_knots),
+		cmocka_unit_test(test_zero_side),
+		cmocka_unit_test(test_ellipse),
+		cmocka_unit_test(test_ellipse_at_rest),
+		cmocka_unit_test(test_flat_ellipse),
+		cmocka_unit_test(test_nearly_round_ellipse),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-#include "api/validate/query.h"
+#include "api/validate/url_query.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -143,20 +143,20 @@ static bool add_parameter(struct reader *r, char *parameter, const struct api_ob
 	return add_numbers(r, parameter, value, first);
 }
 
-bool api_query_document(const char *query, const struct api_object *rules, struct api_arena *arena,
-                        struct api_document *document, struct api_fault *fault)
+bool api_url_query_document(const char *url_query, const struct api_object *rules, struct api_arena *arena,
+                            struct api_document *document, struct api_fault *fault)
 {
 	struct reader r = {arena, document, fault, {0}};
-	const size_t bytes = strlen(query);
+	const size_t bytes = strlen(url_query);
 	char *copy = api_arena_array(arena, bytes + 1, 1);
 	size_t n = 1;
-	for (const char *c = query; *c; c++)
+	for (const char *c = url_query; *c; c++)
 		n += *c == '&';
 	*document =
 		(struct api_document){.root = json_object(), .arrays = api_arena_array(arena, n, sizeof(struct api_array))};
 	if (!copy || !document->root || !document->arrays)
 		return no_memory(&r);
-	memcpy(copy, query, bytes + 1);
+	memcpy(copy, url_query, bytes + 1);
 	bool ok = true;
 	for (char *parameter = copy, *end; parameter && !api_fault_is_full(fault); parameter = end) {
 		end = strchr(parameter, '&');
@@ -167,11 +167,11 @@ bool api_query_document(const char *query, const struct api_object *rules, struc
 	return ok;
 }
 
-bool api_query_refuse(const char *query, struct api_fault *fault)
+bool api_url_query_refuse(const char *url_query, struct api_fault *fault)
 {
-	if (!*query)
+	if (!*url_query)
 		return true;
-	char *name = strndup(query, strcspn(query, "=&"));
+	char *name = strndup(url_query, strcspn(url_query, "=&"));
 	if (!name)
 		return api_fault_no_memory(fault);
 	const struct api_path root = {0}, parameter = {&root, api_percent_decode(name) ? name : "", 0};
