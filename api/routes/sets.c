@@ -483,13 +483,13 @@ const struct api_operation api_get_set = {
 	.description = "Does not count as use of the set.",
 };
 const struct api_operation api_put_set = {
-	.handler = put_set, .refuses_url_query = true, .is_large = api_cost_of_body, .requests = API_OBJECTS(&api_set_document),
+	.handler = put_set, .refuses_url_query = true, .is_large = api_cost_of_body,
+	.requests = API_OBJECTS(&api_set_document),
 	.answers = API_OBJECTS(&api_set_answer), .answers_json = true, .is_timed = true, .has_location = true,
 	.id = "putSet", .tag = "sets", .summary = "Prepares contacts and keeps them under a name",
 	.description = "Takes the lagged part of a request to /v1/evaluate, and replaces a set of that name as a whole. A"
-		" set"
-	               " is a cache, not the only copy: the service may forget it, and then returns 404, unknown_set."
-	               " Repeating is safe, and costs nothing if the same set exists already.",
+		" set is a cache, not the only copy: the service may forget it, and then returns 404, unknown_set."
+		" Repeating is safe, and costs nothing if the same set exists already.",
 	.examples = put_examples,
 };
 const struct api_operation api_patch_set = {
