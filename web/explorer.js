@@ -52,7 +52,7 @@ function tellTrouble(text) {
 
 function askForToken(wasWrong) {
 	byId("token").hidden = false;
-	byId("token-fault").textContent = wasWrong ? "The service does not know this token." : "";
+	byId("token-fault").textContent = wasWrong ? "The service does not accept this token." : "";
 	byId("token-field").focus();
 }
 

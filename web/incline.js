@@ -308,7 +308,7 @@ export class Incline {
 		svg.setAttribute(
 			"aria-label",
 			`Coulomb cones: the force leans by ${lean}, the attainable cone by ${format(largest)}, ` +
-				`the cones of μₛ and of the law at great speed by ${mu_s} and ${format(kinetic)}`,
+				`the cones of μₛ and of the law at high speed by ${mu_s} and ${format(kinetic)}`,
 		);
 	}
 }

@@ -10,28 +10,28 @@
 const LAWS = {
 	smooth: {
 		takes: ["mu_k", "mu_transition"],
-		words: "From μₛ to μₖ below εᵥ.",
+		words: "Changes from μₛ to μₖ below εᵥ.",
 		reach: ({eps_v}) => eps_v,
 		whole: ({eps_v}) => 2 * eps_v,
 		limit: ({mu_k}) => mu_k,
 	},
 	stribeck: {
 		takes: ["mu_k", "stribeck_speed"],
-		words: "Up to μₛ below εᵥ, then down to μₖ as a bell curve of the speed.",
+		words: "Rises to μₛ below εᵥ, then falls to μₖ like a bell curve.",
 		reach: ({eps_v, stribeck_speed}) => eps_v + 6.5 * stribeck_speed,
 		whole: ({eps_v, stribeck_speed}) => eps_v + 3 * stribeck_speed,
 		limit: ({mu_k}) => mu_k,
 	},
 	exponential: {
 		takes: ["mu_k", "stribeck_speed"],
-		words: "Up to μₛ below εᵥ, then down to μₖ exponentially; the force has a kink at εᵥ.",
+		words: "Rises to μₛ below εᵥ, then falls to μₖ exponentially; the force has a kink at εᵥ.",
 		reach: ({eps_v, stribeck_speed}) => eps_v + 40 * stribeck_speed,
 		whole: ({eps_v, stribeck_speed}) => eps_v + 5 * stribeck_speed,
 		limit: ({mu_k}) => mu_k,
 	},
 	curve: {
 		takes: ["curve"],
-		words: "Up to μ below εᵥ, then μ times a measured curve.",
+		words: "Rises to μ below εᵥ, then follows μ times a measured curve.",
 		reach: ({eps_v, curve}) => eps_v + curve.speeds.at(-1),
 		whole: ({eps_v, curve}) => eps_v + 1.15 * curve.speeds.at(-1),
 		limit: ({mu_s, curve}) => mu_s * curve.factors.at(-1),

@@ -112,7 +112,7 @@ def test_reset_brings_the_first_law_back(page):
     page.fill(**{"curve-factor-1": 2})
     page.run("await state.page.click('#reset')")
     page.idle()
-    assert values(page, "viscous", "eps_v") == [0, 0.001] and page.text("#friction-law-words") == "From μₛ to μₖ below εᵥ."
+    assert values(page, "viscous", "eps_v") == [0, 0.001] and page.text("#friction-law-words") == "Changes from μₛ to μₖ below εᵥ."
     assert len(plots_shown(page)) == 10
     select(page, "curve")
     page.idle()
@@ -313,7 +313,7 @@ def test_the_cones_of_other_laws(page):
         return [kind, (apex.x - left.x) / (apex.y - left.y)]; }))""")
     assert sides == pytest.approx({"attainable": 0.8, "kinetic": 0.8 * 0.56}, abs=1e-5)
     texts = page.see("() => document.querySelector('#cone').closest('figure').innerText.replace(/\\s+/g, ' ')")
-    assert "the law at great speed" in texts and "largest G1" in texts and "μs" not in texts and "μk" not in texts
+    assert "the law at high speed" in texts and "largest G1" in texts and "μs" not in texts and "μk" not in texts
     choose(page, "curve and drag")
     assert page.text("#incline dd[data-name=largest]") == "∞"
 
