@@ -106,7 +106,7 @@ static void expect_product(const struct reference *r, struct expected piece[3][3
 void fricp_expect_forces(const struct response *at, struct reference *r)
 {
 	const int dim = r->contacts->dim;
-	struct expected piece[3][3], product[3] = {{0, 0}};
+	struct expected piece[3][3] = {{{0, 0}}}, product[3] = {{0, 0}};
 	expect_piece(r, piece);
 	expect_product(r, piece, product);
 	r->n_forces = dim;
