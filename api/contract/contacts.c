@@ -76,86 +76,13 @@ static const char needs_of_bodies[] =
 	" 'if': {'properties': {'bodies': {'type': 'array', 'minItems': 1}}},"
 	" 'then': {'required': ['point', 'normal', 'normal_force']}}";
 
-static const struct api_rule barrier_rules[API_N_BARRIER] = {
-	[API_BARRIER_DHAT] = {BY(DHAT), .name = "dhat", .kind = API_NUMBER, .range = API_POSITIVE, .required = true,
-		.unit = LENGTH, .meaning = "reach of the barrier: from dmin + dhat on the force is 0"},
-	[API_BARRIER_STIFFNESS] = {BY(STIFFNESS), .name = "stiffness", .kind = API_NUMBER, .range = API_POSITIVE,
-		.required = true, .unit = "force / length^3",
-		.meaning = "kappa. For normalized_clamped_log in force * length, with physical scaling in force"},
-	[API_BARRIER_DMIN] = {BY(DMIN), .name = "dmin", .kind = API_NUMBER, .range = API_NON_NEGATIVE, .fallback = "0",
-		.unit = LENGTH, .meaning = "thickness: a distance not larger than this is a penetration"},
-	[API_BARRIER_TYPE] = {.name = "type", .kind = API_WORD, .words = barriers, .meanings = barrier_meanings,
-		.meaning = "barrier as a function of D = distance^2 - dmin^2, zero from E = (2 dmin + dhat) dhat on; the force"
-			" is"
-				   " -stiffness times its derivative times 2 distance"},
-	[API_BARRIER_SCALING] = {.name = "scaling", .kind = API_WORD, .words = scalings, .meanings = scaling_meanings,
-		.meaning = "scaling of the force"},
-};
+static const struct api_rule barrier_rules[API_N_BARRIER] = {API_BARRIER_FIELDS(RULE)};
 const struct api_object api_barrier = OBJECT(
 	"Barrier", "Barrier on squared distances, from which normal forces are derived if not given.", barrier_rules);
 
-/* Values per contact, or one for all. The checks read them in this order. */
-#define ROW(place, member, ...) \
-	[API_GROUP_##place] = {BY_ROW(place), .name = #member, .kind = API_REALS, .one_for_all = true, \
-		.in_group = 1 + offsetof(struct fric_group, member), __VA_ARGS__}
-static const struct api_rule group_rules[API_N_GROUP] = {
-	[API_GROUP_VERTICES] = {.name = "vertices", .kind = API_INDICES, .shape = {API_N, API_STENCIL}, .required = true,
-		.types = OF_VERTICES, .meaning = "stencils; a vertex may appear only once in a stencil"},
-	[API_GROUP_BODIES] = {.name = "bodies", .kind = API_INDICES, .shape = {API_N, API_STENCIL}, .required = true,
-		.types = OF_BODIES, .meaning = "stencils; a body may appear only once in a stencil"},
-	ROW(POINT, point, .shape = {API_N, API_DIM}, .types = OF_BODIES, .unit = LENGTH,
-		.meaning = "point of contact in space"),
-	ROW(NORMAL, normal, .shape = {API_N, API_DIM}, .types = OF_BODIES, .unit = LENGTH,
-		.meaning = "normal of the contact, of any length but 0"),
-	ROW(NORMAL_FORCE, normal_force, .range = API_NON_NEGATIVE, .shape = {API_N}, .unit = FORCE,
-		.meaning = "lambda; by default derived from barrier, which contacts of bodies cannot use"),
-	ROW(WEIGHT, weight, .shape = {API_N}, .fallback = "1", .unit = DIMENSIONLESS,
-		.meaning = "factor, of any sign, on the contact's potential and everything derived from it"),
-	[API_GROUP_MU] = {.by = {1 + FRIC_ROW_MU_S, 1 + FRIC_ROW_MU_K}, .name = "mu", .kind = API_REALS,
-		.range = API_NON_NEGATIVE, .shape = {API_N}, .one_for_all = true, .unit = DIMENSIONLESS,
-		.meaning = "coefficient, both static and kinetic; by default from friction"},
-	[API_GROUP_MU_S] = {BY_ROW(MU_S), .name = "mu_s", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N},
-		.one_for_all = true, .unit = DIMENSIONLESS, .meaning = "static coefficient; requires mu_k"},
-	[API_GROUP_MU_K] = {BY_ROW(MU_K), .name = "mu_k", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N},
-		.one_for_all = true, .unit = DIMENSIONLESS, .meaning = "kinetic coefficient; requires mu_s"},
-	ROW(EPS_V, eps_v, .range = API_POSITIVE, .shape = {API_N}, .unit = VELOCITY,
-		.meaning = "speed below which the contact sticks; by default from friction"),
-	ROW(MU_ANISO, mu_aniso, .range = API_POSITIVE, .shape = {API_N, API_TANGENTS}, .bare = true, .unit = DIMENSIONLESS,
-		.meaning = "velocity scaling along the tangent directions; by default 1; in 2D a number is allowed"),
-	ROW(MU_S_ANISO, mu_s_aniso, .range = API_NON_NEGATIVE, .shape = {API_N, API_TANGENTS}, .only = 3,
-		.unit = DIMENSIONLESS,
-		.meaning = "matchstick ellipse of the static coefficient; by default, and with zeros, the scalar one is used"),
-	ROW(MU_K_ANISO, mu_k_aniso, .range = API_NON_NEGATIVE, .shape = {API_N, API_TANGENTS}, .only = 3,
-		.unit = DIMENSIONLESS,
-		.meaning = "matchstick ellipse of the kinetic coefficient; by default, and with zeros, the scalar one is used"),
-	ROW(STRIBECK_SPEED, stribeck_speed, .range = API_POSITIVE, .shape = {API_N}, .unit = VELOCITY,
-		.meaning = "speed over which friction decays beyond eps_v with the laws stribeck and exponential; by default"
-			" from friction"),
-	ROW(VISCOUS, viscous, .range = API_NON_NEGATIVE, .shape = {API_N}, .unit = "1 / velocity",
-		.meaning = "drag per normal force and slip velocity; by default from friction"),
-	ROW(SURFACE_VELOCITY, surface_velocity, .shape = {API_N, API_DIM}, .unit = VELOCITY,
-		.meaning = "velocity of the second side in addition to its vertices', such as a conveyor's; by default 0"),
-	ROW(ANCHOR, anchor, .shape = {API_N, API_DIM}, .unit = VELOCITY,
-		.meaning = "elastic deflection that the contact carries over from earlier steps; by default 0"),
-	ROW(CLOSEST_POINT, closest_point, .shape = {API_N, API_POINT}, .types = WITH_POINT, .unit = DIMENSIONLESS,
-		.meaning = "given geometry: coordinates on edge or triangle; requires tangent_basis"),
-	ROW(TANGENT_BASIS, tangent_basis, .shape = {API_N, API_DIM, API_TANGENTS}, .unit = DIMENSIONLESS,
-		.meaning = "given geometry: unit tangents as columns; makes positions unnecessary"),
-	ROW(GRAIN, grain, .shape = {API_N, API_DIM}, .only = 3, .unit = DIMENSIONLESS,
-		.meaning = "direction in space, of any length but 0, whose projection is the first tangent; excludes"
-			" tangent_basis"),
-	ROW(PLANE_NORMAL, plane_normal, .shape = {API_N, API_DIM}, .types = BIT(FRIC_PLANE_VERTEX), .unit = LENGTH,
-		.meaning = "normal of the plane, of any length but 0; required unless tangent_basis is given"),
-	ROW(PLANE_ORIGIN, plane_origin, .shape = {API_N, API_DIM}, .types = BIT(FRIC_PLANE_VERTEX), .unit = LENGTH,
-		.meaning = "any point of the plane; required for distances (barrier, the output distance)"),
-	ROW(SPIN_RADIUS, spin_radius, .range = API_NON_NEGATIVE, .shape = {API_N}, .types = OF_BODIES, .only = 3,
-		.unit = LENGTH, .fallback = "0", .meaning = "torque against spin about the normal, per friction force: 2/3 R"
-			" for a"
-			" disc under uniform pressure"),
-	ROW(ROLL_RADIUS, roll_radius, .range = API_NON_NEGATIVE, .shape = {API_N}, .types = OF_BODIES, .unit = LENGTH,
-		.fallback = "0", .meaning = "torque against rolling, per friction force: the coefficient of rolling resistance,"
-			" a length, divided by mu"),
-};
+#define ROW(place, member) \
+	BY_ROW(place), .kind = API_REALS, .one_for_all = true, .in_group = 1 + offsetof(struct fric_group, member)
+static const struct api_rule group_rules[API_N_GROUP] = {API_GROUP_FIELDS(RULE)};
 
 /* The schema's additional constraints depend on how the type gets its geometry. */
 #define GROUP(is, means, more) [FRIC_##is] = {NAME_##is, means, group_rules, API_N_GROUP, FRIC_##is, more}

@@ -66,71 +66,13 @@ const struct api_object api_cotangents = OBJECT(
 	"Cotangents", "Factors of the results: the sum of the products is differentiated.",
 	cotangents_rules);
 
-/* The parts that have each field; a query may bring its own lagged_velocities. */
+/* The kinds of requests that have a field. */
 #define FOR_JVP (BIT(API_JVP) | BIT(API_SET_JVP))
 #define FOR_VJP (BIT(API_VJP) | BIT(API_SET_VJP))
 #define LAGGED (BIT(API_WHOLE) | BIT(API_SET_DOCUMENT) | BIT(API_JVP) | BIT(API_VJP))
 #define EVALUATED (BIT(API_WHOLE) | BIT(API_SET_QUERY))
 #define ASKED (EVALUATED | FOR_JVP | FOR_VJP)
-static const struct api_rule request_rules[API_N_REQUEST] = {
-	[API_REQUEST_DIM] = {.name = "dim", .kind = API_INTEGER, .least = 2, .most = 3, .required = true, .types = LAGGED,
-		.meaning = "dimension"},
-	[API_REQUEST_N_VERTICES] = {.name = "n_vertices", .kind = API_INTEGER, .types = BIT(API_SET_DOCUMENT),
-		.meaning = "number of vertices; by default the rows of positions, or else of the first field with a row per"
-			" vertex, or else 0. Must agree with them"},
-	[API_REQUEST_VELOCITIES] = {BY(VELOCITIES), .name = "velocities", .kind = API_REALS,
-		.shape = {API_N_VERTICES, API_DIM}, .types = ASKED, .unit = VELOCITY,
-		.meaning = "velocities at which to evaluate; their number of rows is the number of vertices; required unless"
-			" there"
-			" are only bodies"},
-	[API_REQUEST_POSITIONS] = {BY(POSITIONS), .name = "positions", .kind = API_REALS, .types = LAGGED,
-		.shape = {API_N_VERTICES, API_DIM}, .unit = LENGTH,
-		.meaning = "lagged positions; required where geometry is derived"},
-	[API_REQUEST_LAGGED_VELOCITIES] = {BY(LAGGED_VELOCITIES), .name = "lagged_velocities", .kind = API_REALS,
-		.shape = {API_N_VERTICES, API_DIM}, .unit = VELOCITY,
-		.meaning = "determine the direction of slip for mu_s_aniso and mu_k_aniso; by default velocities"},
-	[API_REQUEST_BODY_POSITIONS] = {BY(BODY_POSITIONS), .name = "body_positions", .kind = API_REALS, .types = LAGGED,
-		.shape = {API_N_BODIES, API_DIM}, .unit = LENGTH,
-		.meaning = "points that the twists of rigid bodies refer to; their number of rows is the number of bodies"},
-	[API_REQUEST_BODY_VELOCITIES] = {BY(VELOCITIES), .name = "body_velocities", .kind = API_REALS, .types = ASKED,
-		.shape = {API_N_BODIES, API_TWIST}, .unit = VELOCITY,
-		.meaning = "twists: velocity of the point, then angular velocity (velocity / length; in 2D one number)"},
-	[API_REQUEST_LAGGED_BODY_VELOCITIES] = {BY(LAGGED_VELOCITIES), .name = "lagged_body_velocities", .kind = API_REALS,
-		.shape = {API_N_BODIES, API_TWIST}, .unit = VELOCITY,
-		.meaning = "as lagged_velocities, for bodies; by default body_velocities"},
-	[API_REQUEST_FRICTION] = {.name = "friction", .kind = API_OBJECT, .types = LAGGED, .objects = ONE(api_friction),
-		.meaning = "coefficients and eps_v of groups without their own"},
-	[API_REQUEST_BARRIER] = {.name = "barrier", .kind = API_OBJECT, .types = LAGGED, .objects = ONE(api_barrier),
-		.meaning = "normal force of groups without their own"},
-	[API_REQUEST_COLLISIONS] = {.name = "collisions", .kind = API_OBJECT, .types = LAGGED,
-		.objects = ONE(api_collisions), .required = true, .meaning = "the contacts"},
-	[API_REQUEST_OUTPUTS] = {.name = "outputs", .kind = API_WORDS, .types = EVALUATED, .words = outputs,
-		.fallback = "['potential', 'gradient', 'hessian']", .meaning = "results to return"},
-	[API_REQUEST_HESSIAN] = {.name = "hessian", .kind = API_OBJECT, .types = EVALUATED, .objects = ONE(api_hessian),
-		.meaning = "format of the returned Hessian"},
-	[API_REQUEST_COLLISION_OUTPUTS] = {.name = "collision_outputs", .kind = API_WORDS, .types = EVALUATED,
-		.words = api_collision_output_names, .meanings = api_collision_output_meanings,
-		.fallback = "['potential', 'tangential_velocity']",
-		.meaning = "values per contact in the output collisions; refused without that output"},
-	[API_REQUEST_ON_DEGENERATE] = {.name = "on_degenerate", .kind = API_WORD, .types = LAGGED, .words = reactions,
-		.meanings = reaction_meanings,
-		.meaning = "treatment of degenerate geometry, penetration and negative coefficients"},
-	[API_REQUEST_LINE] = {.name = "line", .kind = API_OBJECT, .types = EVALUATED, .objects = ONE(api_line),
-		.meaning = "the line for the output line, which requires it"},
-	[API_REQUEST_VECTORS] = {.name = "vectors", .kind = API_REALS, .types = EVALUATED,
-		.shape = {API_N_VECTORS, API_N_DOFS},
-		.meaning = "vectors for the output hessian_products, which requires them; at most 256"},
-	[API_REQUEST_POSITION_JACOBIAN] = {.name = "position_jacobian", .kind = API_OBJECT, .types = EVALUATED,
-		.objects = ONE(api_position_jacobian), .meaning = "format of the output position_jacobian"},
-	[API_REQUEST_TANGENTS] = {.name = "tangents", .kind = API_BY_POINTER, .types = FOR_JVP, .required = true,
-		.meaning = "the direction: JSON Pointers (RFC 6901) to fields as keys, with values of the field's shape; zero"
-			" for all"
-			" other fields"},
-	[API_REQUEST_COTANGENTS] = {.name = "cotangents", .kind = API_OBJECT, .types = FOR_VJP, .required = true,
-		.objects = ONE(api_cotangents), .meaning = "factors of the results"},
-	[API_REQUEST_WRT] = {.name = "wrt", .kind = API_POINTERS, .types = FOR_VJP, .required = true,
-		.meaning = "JSON Pointers (RFC 6901) to the fields to differentiate with respect to, each at most once"},
-};
+static const struct api_rule request_rules[API_N_REQUEST] = {API_REQUEST_FIELDS(RULE)};
 #define NEEDS_VELOCITIES \
 	"{'if': {'not': {'required': ['velocities']}}, 'then': {'required': ['body_positions']}," \
 	" 'dependentRequired': {'body_positions': ['body_velocities'], 'body_velocities': ['body_positions']," \

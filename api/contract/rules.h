@@ -20,6 +20,10 @@
 #define FORCE "force"
 #define STIFFNESS "force / velocity"
 
+/* The row of a table for a field of lists.h. */
+#define RULE(place, called, ...) [place] = {.name = called, __VA_ARGS__},
+#define COEFFICIENT .range = API_NON_NEGATIVE, .unit = DIMENSIONLESS
+
 /* The core's field for derivatives. */
 #define BY(field) .by = {1 + FRIC_WRT_##field}
 #define BY_BOTH(s, k) .by = {1 + FRIC_WRT_##s, 1 + FRIC_WRT_##k}

@@ -1,0 +1,230 @@
+/**
+ * The fields of requests: X(place, name, rule ...) makes a place in an enum of fields.h and a rule in the table of its
+ * object, which also defines the words, objects and kinds of requests that rules name.
+ */
+#ifndef API_LISTS_H
+#define API_LISTS_H
+
+/* clang-format off */
+#define API_PLACE(place, ...) place,
+
+#define API_REQUEST_FIELDS(X) \
+	X(API_REQUEST_DIM, "dim", .kind = API_INTEGER, .least = 2, .most = 3, .required = true, .types = LAGGED, \
+	  .meaning = "dimension") \
+	X(API_REQUEST_N_VERTICES, "n_vertices", .kind = API_INTEGER, .types = BIT(API_SET_DOCUMENT), \
+	  .meaning = "number of vertices; by default the rows of positions, or else of the first field with a row per" \
+	  " vertex, or else 0. Must agree with them") \
+	X(API_REQUEST_VELOCITIES, "velocities", BY(VELOCITIES), .kind = API_REALS, .shape = {API_N_VERTICES, API_DIM}, \
+	  .types = ASKED, .unit = VELOCITY, .meaning = "velocities at which to evaluate; their number of rows is the" \
+	  " number of vertices; required unless there are only bodies") \
+	X(API_REQUEST_POSITIONS, "positions", BY(POSITIONS), .kind = API_REALS, .types = LAGGED, \
+	  .shape = {API_N_VERTICES, API_DIM}, .unit = LENGTH, \
+	  .meaning = "lagged positions; required where geometry is derived") \
+	X(API_REQUEST_LAGGED_VELOCITIES, "lagged_velocities", BY(LAGGED_VELOCITIES), .kind = API_REALS, \
+	  .shape = {API_N_VERTICES, API_DIM}, .unit = VELOCITY, \
+	  .meaning = "determine the direction of slip for mu_s_aniso and mu_k_aniso; by default velocities") \
+	X(API_REQUEST_BODY_POSITIONS, "body_positions", BY(BODY_POSITIONS), .kind = API_REALS, .types = LAGGED, \
+	  .shape = {API_N_BODIES, API_DIM}, .unit = LENGTH, \
+	  .meaning = "points that the twists of rigid bodies refer to; their number of rows is the number of bodies") \
+	X(API_REQUEST_BODY_VELOCITIES, "body_velocities", BY(VELOCITIES), .kind = API_REALS, .types = ASKED, \
+	  .shape = {API_N_BODIES, API_TWIST}, .unit = VELOCITY, \
+	  .meaning = "twists: velocity of the point, then angular velocity (velocity / length; in 2D one number)") \
+	X(API_REQUEST_LAGGED_BODY_VELOCITIES, "lagged_body_velocities", BY(LAGGED_VELOCITIES), .kind = API_REALS, \
+	  .shape = {API_N_BODIES, API_TWIST}, .unit = VELOCITY, \
+	  .meaning = "as lagged_velocities, for bodies; by default body_velocities") \
+	X(API_REQUEST_FRICTION, "friction", .kind = API_OBJECT, .types = LAGGED, .objects = ONE(api_friction), \
+	  .meaning = "coefficients and eps_v of groups without their own") \
+	X(API_REQUEST_BARRIER, "barrier", .kind = API_OBJECT, .types = LAGGED, .objects = ONE(api_barrier), \
+	  .meaning = "normal force of groups without their own") \
+	X(API_REQUEST_COLLISIONS, "collisions", .kind = API_OBJECT, .types = LAGGED, .objects = ONE(api_collisions), \
+	  .required = true, .meaning = "the contacts") \
+	X(API_REQUEST_OUTPUTS, "outputs", .kind = API_WORDS, .types = EVALUATED, .words = outputs, \
+	  .fallback = "['potential', 'gradient', 'hessian']", .meaning = "results to return") \
+	X(API_REQUEST_HESSIAN, "hessian", .kind = API_OBJECT, .types = EVALUATED, .objects = ONE(api_hessian), \
+	  .meaning = "format of the returned Hessian") \
+	X(API_REQUEST_COLLISION_OUTPUTS, "collision_outputs", .kind = API_WORDS, .types = EVALUATED, \
+	  .words = api_collision_output_names, .meanings = api_collision_output_meanings, \
+	  .fallback = "['potential', 'tangential_velocity']", \
+	  .meaning = "values per contact in the output collisions; refused without that output") \
+	X(API_REQUEST_ON_DEGENERATE, "on_degenerate", .kind = API_WORD, .types = LAGGED, .words = reactions, \
+	  .meanings = reaction_meanings, \
+	  .meaning = "treatment of degenerate geometry, penetration and negative coefficients") \
+	X(API_REQUEST_LINE, "line", .kind = API_OBJECT, .types = EVALUATED, .objects = ONE(api_line), \
+	  .meaning = "the line for the output line, which requires it") \
+	X(API_REQUEST_VECTORS, "vectors", .kind = API_REALS, .types = EVALUATED, .shape = {API_N_VECTORS, API_N_DOFS}, \
+	  .meaning = "vectors for the output hessian_products, which requires them; at most 256") \
+	X(API_REQUEST_POSITION_JACOBIAN, "position_jacobian", .kind = API_OBJECT, .types = EVALUATED, \
+	  .objects = ONE(api_position_jacobian), .meaning = "format of the output position_jacobian") \
+	X(API_REQUEST_TANGENTS, "tangents", .kind = API_BY_POINTER, .types = FOR_JVP, .required = true, \
+	  .meaning = "the direction: JSON Pointers (RFC 6901) to fields as keys, with values of the field's shape; zero" \
+	  " for all other fields") \
+	X(API_REQUEST_COTANGENTS, "cotangents", .kind = API_OBJECT, .types = FOR_VJP, .required = true, \
+	  .objects = ONE(api_cotangents), .meaning = "factors of the results") \
+	X(API_REQUEST_WRT, "wrt", .kind = API_POINTERS, .types = FOR_VJP, .required = true, \
+	  .meaning = "JSON Pointers (RFC 6901) to the fields to differentiate with respect to, each at most once")
+
+#define API_FRICTION_FIELDS(X) \
+	X(API_FRICTION_EPS_V, "eps_v", BY(EPS_V), .kind = API_NUMBER, .range = API_POSITIVE, .unit = VELOCITY, \
+	  .meaning = "speed below which a contact sticks; required unless every group has its own") \
+	X(API_FRICTION_MU, "mu", BY_BOTH(MU_S, MU_K), .kind = API_NUMBER, COEFFICIENT, \
+	  .meaning = "one coefficient for all contacts, both static and kinetic") \
+	X(API_FRICTION_MU_S, "mu_s", BY(MU_S), .kind = API_NUMBER, COEFFICIENT, \
+	  .meaning = "static coefficient of all contacts; requires mu_k") \
+	X(API_FRICTION_MU_K, "mu_k", BY(MU_K), .kind = API_NUMBER, COEFFICIENT, \
+	  .meaning = "kinetic coefficient of all contacts; requires mu_s") \
+	X(API_FRICTION_VERTEX_MU, "vertex_mu", BY_BOTH(VERTEX_MU_S, VERTEX_MU_K), .kind = API_REALS, COEFFICIENT, \
+	  .shape = {API_N_VERTICES}, .meaning = "coefficient per vertex, both static and kinetic") \
+	X(API_FRICTION_VERTEX_MU_S, "vertex_mu_s", BY(VERTEX_MU_S), .kind = API_REALS, COEFFICIENT, \
+	  .shape = {API_N_VERTICES}, .meaning = "static coefficient per vertex; requires vertex_mu_k") \
+	X(API_FRICTION_VERTEX_MU_K, "vertex_mu_k", BY(VERTEX_MU_K), .kind = API_REALS, COEFFICIENT, \
+	  .shape = {API_N_VERTICES}, .meaning = "kinetic coefficient per vertex; requires vertex_mu_s") \
+	X(API_FRICTION_BLEND, "blend", .kind = API_WORD, .words = blends, \
+	  .meaning = "combines the coefficients of the two sides of a contact; only with coefficients per vertex") \
+	X(API_FRICTION_MATERIALS, "materials", .kind = API_OBJECT, .objects = ONE(api_materials), \
+	  .meaning = "coefficients for pairs of materials") \
+	X(API_FRICTION_LAW, "law", .kind = API_WORD, .words = laws, .meanings = law_meanings, \
+	  .meaning = "dependence of friction on the speed") \
+	X(API_FRICTION_TRANSITION, "mu_transition", .kind = API_WORD, .words = transitions, \
+	  .meanings = transition_meanings, .meaning = "transition from static to kinetic; only for the law smooth") \
+	X(API_FRICTION_STRIBECK_SPEED, "stribeck_speed", BY(STRIBECK_SPEED), .kind = API_NUMBER, .range = API_POSITIVE, \
+	  .unit = VELOCITY, .meaning = "speed over which friction decays beyond eps_v; only for the laws stribeck and" \
+	  " exponential, which require it unless every group has its own") \
+	X(API_FRICTION_CURVE, "curve", .kind = API_OBJECT, .objects = ONE(api_curve), \
+	  .meaning = "only for the law curve, which requires it") \
+	X(API_FRICTION_VISCOUS, "viscous", BY(VISCOUS), .kind = API_NUMBER, .range = API_NON_NEGATIVE, .fallback = "0", \
+	  .unit = "1 / velocity", .meaning = "drag per normal force and slip velocity, added to any law")
+
+#define API_MATERIALS_FIELDS(X) \
+	X(API_MATERIALS_VERTEX, "vertex_material", .kind = API_INDICES, .shape = {API_N_VERTICES}, \
+	  .meaning = "material of every vertex, numbered from 0; required unless all contacts are of bodies") \
+	X(API_MATERIALS_PLANE, "plane_material", .kind = API_INDEX, \
+	  .meaning = "material of planes and the world; required for plane_vertex and body_world") \
+	X(API_MATERIALS_BODY, "body_material", .kind = API_INDICES, .shape = {API_N_BODIES}, \
+	  .meaning = "material of every body, numbered from 0; required for contacts of bodies") \
+	X(API_MATERIALS_MU, "mu", BY_BOTH(MATERIAL_MU_S, MATERIAL_MU_K), .kind = API_REALS, COEFFICIENT, \
+	  .shape = {API_MATERIALS, API_MATERIALS}, .meaning = "symmetric table of coefficients, both static and kinetic") \
+	X(API_MATERIALS_MU_S, "mu_s", BY(MATERIAL_MU_S), .kind = API_REALS, COEFFICIENT, \
+	  .shape = {API_MATERIALS, API_MATERIALS}, .meaning = "symmetric table of static coefficients; requires mu_k") \
+	X(API_MATERIALS_MU_K, "mu_k", BY(MATERIAL_MU_K), .kind = API_REALS, COEFFICIENT, \
+	  .shape = {API_MATERIALS, API_MATERIALS}, .meaning = "symmetric table of kinetic coefficients; requires mu_s")
+
+#define API_BARRIER_FIELDS(X) \
+	X(API_BARRIER_DHAT, "dhat", BY(DHAT), .kind = API_NUMBER, .range = API_POSITIVE, .required = true, .unit = LENGTH, \
+	  .meaning = "reach of the barrier: from dmin + dhat on the force is 0") \
+	X(API_BARRIER_STIFFNESS, "stiffness", BY(STIFFNESS), .kind = API_NUMBER, .range = API_POSITIVE, .required = true, \
+	  .unit = "force / length^3", \
+	  .meaning = "kappa. For normalized_clamped_log in force * length, with physical scaling in force") \
+	X(API_BARRIER_DMIN, "dmin", BY(DMIN), .kind = API_NUMBER, .range = API_NON_NEGATIVE, .fallback = "0", \
+	  .unit = LENGTH, .meaning = "thickness: a distance not larger than this is a penetration") \
+	X(API_BARRIER_TYPE, "type", .kind = API_WORD, .words = barriers, .meanings = barrier_meanings, \
+	  .meaning = "barrier as a function of D = distance^2 - dmin^2, zero from E = (2 dmin + dhat) dhat on; the force" \
+	  " is -stiffness times its derivative times 2 distance") \
+	X(API_BARRIER_SCALING, "scaling", .kind = API_WORD, .words = scalings, .meanings = scaling_meanings, \
+	  .meaning = "scaling of the force")
+
+/* Values per contact, or one for all. The checks read them in this order. */
+#define API_GROUP_FIELDS(X) \
+	X(API_GROUP_VERTICES, "vertices", .kind = API_INDICES, .shape = {API_N, API_STENCIL}, .required = true, \
+	  .types = OF_VERTICES, .meaning = "stencils; a vertex may appear only once in a stencil") \
+	X(API_GROUP_BODIES, "bodies", .kind = API_INDICES, .shape = {API_N, API_STENCIL}, .required = true, \
+	  .types = OF_BODIES, .meaning = "stencils; a body may appear only once in a stencil") \
+	X(API_GROUP_POINT, "point", ROW(POINT, point), .shape = {API_N, API_DIM}, .types = OF_BODIES, .unit = LENGTH, \
+	  .meaning = "point of contact in space") \
+	X(API_GROUP_NORMAL, "normal", ROW(NORMAL, normal), .shape = {API_N, API_DIM}, .types = OF_BODIES, .unit = LENGTH, \
+	  .meaning = "normal of the contact, of any length but 0") \
+	X(API_GROUP_NORMAL_FORCE, "normal_force", ROW(NORMAL_FORCE, normal_force), .range = API_NON_NEGATIVE, \
+	  .shape = {API_N}, .unit = FORCE, \
+	  .meaning = "lambda; by default derived from barrier, which contacts of bodies cannot use") \
+	X(API_GROUP_WEIGHT, "weight", ROW(WEIGHT, weight), .shape = {API_N}, .fallback = "1", .unit = DIMENSIONLESS, \
+	  .meaning = "factor, of any sign, on the contact's potential and everything derived from it") \
+	X(API_GROUP_MU, "mu", .by = {1 + FRIC_ROW_MU_S, 1 + FRIC_ROW_MU_K}, .kind = API_REALS, COEFFICIENT, \
+	  .shape = {API_N}, .one_for_all = true, \
+	  .meaning = "coefficient, both static and kinetic; by default from friction") \
+	X(API_GROUP_MU_S, "mu_s", BY_ROW(MU_S), .kind = API_REALS, COEFFICIENT, .shape = {API_N}, .one_for_all = true, \
+	  .meaning = "static coefficient; requires mu_k") \
+	X(API_GROUP_MU_K, "mu_k", BY_ROW(MU_K), .kind = API_REALS, COEFFICIENT, .shape = {API_N}, .one_for_all = true, \
+	  .meaning = "kinetic coefficient; requires mu_s") \
+	X(API_GROUP_EPS_V, "eps_v", ROW(EPS_V, eps_v), .range = API_POSITIVE, .shape = {API_N}, .unit = VELOCITY, \
+	  .meaning = "speed below which the contact sticks; by default from friction") \
+	X(API_GROUP_MU_ANISO, "mu_aniso", ROW(MU_ANISO, mu_aniso), .range = API_POSITIVE, .shape = {API_N, API_TANGENTS}, \
+	  .bare = true, .unit = DIMENSIONLESS, \
+	  .meaning = "velocity scaling along the tangent directions; by default 1; in 2D a number is allowed") \
+	X(API_GROUP_MU_S_ANISO, "mu_s_aniso", ROW(MU_S_ANISO, mu_s_aniso), COEFFICIENT, .shape = {API_N, API_TANGENTS}, \
+	  .only = 3, \
+	  .meaning = "matchstick ellipse of the static coefficient; by default, and with zeros, the scalar one is used") \
+	X(API_GROUP_MU_K_ANISO, "mu_k_aniso", ROW(MU_K_ANISO, mu_k_aniso), COEFFICIENT, .shape = {API_N, API_TANGENTS}, \
+	  .only = 3, \
+	  .meaning = "matchstick ellipse of the kinetic coefficient; by default, and with zeros, the scalar one is used") \
+	X(API_GROUP_STRIBECK_SPEED, "stribeck_speed", ROW(STRIBECK_SPEED, stribeck_speed), .range = API_POSITIVE, \
+	  .shape = {API_N}, .unit = VELOCITY, .meaning = "speed over which friction decays beyond eps_v with the laws" \
+	  " stribeck and exponential; by default from friction") \
+	X(API_GROUP_VISCOUS, "viscous", ROW(VISCOUS, viscous), .range = API_NON_NEGATIVE, .shape = {API_N}, \
+	  .unit = "1 / velocity", .meaning = "drag per normal force and slip velocity; by default from friction") \
+	X(API_GROUP_SURFACE_VELOCITY, "surface_velocity", ROW(SURFACE_VELOCITY, surface_velocity), \
+	  .shape = {API_N, API_DIM}, .unit = VELOCITY, \
+	  .meaning = "velocity of the second side in addition to its vertices', such as a conveyor's; by default 0") \
+	X(API_GROUP_ANCHOR, "anchor", ROW(ANCHOR, anchor), .shape = {API_N, API_DIM}, .unit = VELOCITY, \
+	  .meaning = "elastic deflection that the contact carries over from earlier steps; by default 0") \
+	X(API_GROUP_CLOSEST_POINT, "closest_point", ROW(CLOSEST_POINT, closest_point), .shape = {API_N, API_POINT}, \
+	  .types = WITH_POINT, .unit = DIMENSIONLESS, \
+	  .meaning = "given geometry: coordinates on edge or triangle; requires tangent_basis") \
+	X(API_GROUP_TANGENT_BASIS, "tangent_basis", ROW(TANGENT_BASIS, tangent_basis), \
+	  .shape = {API_N, API_DIM, API_TANGENTS}, .unit = DIMENSIONLESS, \
+	  .meaning = "given geometry: unit tangents as columns; makes positions unnecessary") \
+	X(API_GROUP_GRAIN, "grain", ROW(GRAIN, grain), .shape = {API_N, API_DIM}, .only = 3, .unit = DIMENSIONLESS, \
+	  .meaning = "direction in space, of any length but 0, whose projection is the first tangent; excludes" \
+	  " tangent_basis") \
+	X(API_GROUP_PLANE_NORMAL, "plane_normal", ROW(PLANE_NORMAL, plane_normal), .shape = {API_N, API_DIM}, \
+	  .types = BIT(FRIC_PLANE_VERTEX), .unit = LENGTH, \
+	  .meaning = "normal of the plane, of any length but 0; required unless tangent_basis is given") \
+	X(API_GROUP_PLANE_ORIGIN, "plane_origin", ROW(PLANE_ORIGIN, plane_origin), .shape = {API_N, API_DIM}, \
+	  .types = BIT(FRIC_PLANE_VERTEX), .unit = LENGTH, \
+	  .meaning = "any point of the plane; required for distances (barrier, the output distance)") \
+	X(API_GROUP_SPIN_RADIUS, "spin_radius", ROW(SPIN_RADIUS, spin_radius), .range = API_NON_NEGATIVE, \
+	  .shape = {API_N}, .types = OF_BODIES, .only = 3, .unit = LENGTH, .fallback = "0", \
+	  .meaning = "torque against spin about the normal, per friction force: 2/3 R for a disc under uniform pressure") \
+	X(API_GROUP_ROLL_RADIUS, "roll_radius", ROW(ROLL_RADIUS, roll_radius), .range = API_NON_NEGATIVE, \
+	  .shape = {API_N}, .types = OF_BODIES, .unit = LENGTH, .fallback = "0", \
+	  .meaning = "torque against rolling, per friction force: the coefficient of rolling resistance, a length," \
+	  " divided by mu")
+
+/* In the order in which they are listed. The first parameter that a kind has determines the number of values. If two
+ * have the same name, the first accepts everything that the second does. */
+#define API_CALL_FIELDS(X) \
+	X(API_CALL_Y, "y", .kind = API_REALS, .shape = {API_N_ENTRIES}, .one_for_all = true, .required = true, \
+	  .types = SCALARS, .unit = VELOCITY, \
+	  .meaning = "speeds at which to evaluate, of either sign; a single number is allowed") \
+	X(API_CALL_TAU_ANISO, "tau_aniso", .kind = API_REALS, .shape = {API_N_ENTRIES, API_PAIR}, .required = true, \
+	  .types = BIT(API_DIRECTION) | BIT(API_EFFECTIVE), .unit = VELOCITY, .meaning = "scaled tangential velocities") \
+	X(API_CALL_TAU_DIR, "tau_dir", .kind = API_REALS, .shape = {API_N_ENTRIES, API_PAIR}, .required = true, \
+	  .types = BIT(API_ELLIPSE), .unit = DIMENSIONLESS, .meaning = "unit directions of slip") \
+	X(API_CALL_MU_S_ANISO, "mu_s_aniso", .kind = API_REALS, COEFFICIENT, .shape = {API_N_ENTRIES, API_PAIR}, \
+	  .one_for_all = true, .required = true, .types = ELLIPSES, .meaning = "static ellipse") \
+	X(API_CALL_MU_K_ANISO, "mu_k_aniso", .kind = API_REALS, COEFFICIENT, .shape = {API_N_ENTRIES, API_PAIR}, \
+	  .one_for_all = true, .required = true, .types = ELLIPSES, .meaning = "kinetic ellipse") \
+	X(API_CALL_MU_S, "mu_s", .kind = API_REALS, COEFFICIENT, .shape = {API_N_ENTRIES}, .one_for_all = true, \
+	  .required = true, .types = COEFFICIENTS, .meaning = "static coefficient") \
+	X(API_CALL_MU_K, "mu_k", .kind = API_REALS, COEFFICIENT, .shape = {API_N_ENTRIES}, .one_for_all = true, \
+	  .required = true, .types = COEFFICIENTS, .meaning = "kinetic coefficient") \
+	X(API_CALL_EPS_V, "eps_v", .kind = API_REALS, .range = API_POSITIVE, .shape = {API_N_ENTRIES}, \
+	  .one_for_all = true, .required = true, .types = SCALARS, .unit = VELOCITY, \
+	  .meaning = "speed below which a contact sticks") \
+	X(API_CALL_LAW, "law", .kind = API_WORD, .words = laws, .meanings = law_meanings, .types = BIT(API_LAW), \
+	  .meaning = "friction law") \
+	X(API_CALL_TRANSITION, "mu_transition", .kind = API_WORD, .words = transitions, .meanings = transition_meanings, \
+	  .types = BIT(API_LAW), .meaning = "transition from static to kinetic; only for the law smooth") \
+	X(API_CALL_MU_TRANSITION, "mu_transition", .kind = API_WORD, .words = curves, .meanings = curve_meanings, \
+	  .types = BIT(API_SMOOTH_MU), .meaning = "curve of mu from static to kinetic") \
+	X(API_CALL_STRIBECK_SPEED, "stribeck_speed", .kind = API_REALS, .range = API_POSITIVE, .shape = {API_N_ENTRIES}, \
+	  .one_for_all = true, .types = BIT(API_LAW), .unit = VELOCITY, \
+	  .meaning = "speed over which friction decays beyond eps_v; only for the laws stribeck and exponential, which" \
+	  " require it") \
+	X(API_CALL_CURVE, "curve", .kind = API_OBJECT, .objects = ONE(api_curve), .types = BIT(API_LAW), \
+	  .meaning = "only for the law curve, which requires it; only in a body") \
+	X(API_CALL_VISCOUS, "viscous", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N_ENTRIES}, \
+	  .one_for_all = true, .types = BIT(API_LAW), .unit = "1 / velocity", .fallback = "0", \
+	  .meaning = "drag per normal force and slip velocity, added to any law") \
+	X(API_CALL_NO_MU, "no_mu", .kind = API_BOOL, .fallback = "false", .types = BIT(API_EFFECTIVE), \
+	  .meaning = "true returns 1, 1 and requires only tau_aniso")
+/* clang-format on */
+#endif
