@@ -12,6 +12,8 @@
 #include "api/contract/lists.h"
 #include "core/fric.h"
 
+struct api_service;
+
 enum api_range { API_ANY, API_NON_NEGATIVE, API_POSITIVE };
 
 enum api_field_kind {
@@ -191,6 +193,21 @@ extern const struct api_object api_bridge_info, api_bridge_name, api_bridge_supp
 	api_bridge_hessian_call, api_bridge_values, api_bridge_vector, api_bridge_failure;
 
 /* ---- other answers ---- */
+
+/* A limit of requests: its name in /v1/info, where its number is in struct api_service (0: none, unless it is required),
+ * and the words around that number in the description. */
+struct api_limit {
+	const char *name;
+	bool required;
+	size_t in_service;
+	const char *before, *after;
+};
+extern const struct api_limit api_limits[];
+extern const int api_n_limits;
+static inline size_t api_limit_number(const struct api_limit *limit, const struct api_service *service)
+{
+	return *(const size_t *)(const void *)((const char *)service + limit->in_service);
+}
 
 /* By enum api_note (compute/notes.h). */
 extern const char *const api_note_codes[];

@@ -455,31 +455,27 @@ static const char description[] =
 	" be sent in binary frames instead of JSON. Errors are RFC 9457 problems with JSON Pointers to the culprits."
 	" Unknown"
 	" fields are errors.\n\n"
-	"Limits of this server: JSON bodies %zu bytes, frames %zu bytes, answers %zu bytes%s.";
+	"Limits of this server: %s.";
 
-static void print_counts(const struct api_service *service, char *out, size_t bytes)
+static void print_limits(const struct api_service *service, char *out, size_t bytes)
 {
 	int at = 0;
-	out[0] = '\0';
-	if (service->max_contacts)
-		at = snprintf(out, bytes, ", %zu contacts", service->max_contacts);
-	if (service->max_vertices)
-		snprintf(out + at, bytes - (size_t)at, ", %zu vertices", service->max_vertices);
+	for (const struct api_limit *limit = api_limits; limit < api_limits + api_n_limits; limit++)
+		if (limit->required || api_limit_number(limit, service))
+			at += snprintf(out + at, bytes - (size_t)at, "%s%s%zu%s", at ? ", " : "", limit->before,
+			               api_limit_number(limit, service), limit->after);
 }
 
 static void add_info(struct api_schemas *s, json_t *root)
 {
-	const struct api_service *service = s->service;
-	char counts[96];
-	print_counts(service, counts, sizeof(counts));
+	char limits[512];
+	print_limits(s->service, limits, sizeof(limits));
 	set(s, root, "openapi", json_string("3.1.0"));
 	json_t *info = set(s, root, "info", json_object());
 	set(s, info, "title", json_string("frictiond"));
 	set(s, info, "version", json_string(FRIC_VERSION));
 	set(s, info, "summary", json_string("Contact friction over HTTP"));
-	set(s, info, "description",
-	    api_schema_text(description, service->max_json_bytes, service->max_frame_bytes, service->max_answer_bytes,
-	                    counts));
+	set(s, info, "description", api_schema_text(description, limits));
 	set(s, info, "license", quoted("{'name': 'MIT', 'identifier': 'MIT'}"));
 	set(s, root, "servers", quoted("[{'url': '/'}]"));
 	set(s, root, "security", quoted("[{'token': []}, {}]"));

@@ -1,13 +1,26 @@
 /* Information about the service, and problems. */
+#include <stddef.h>
+
+#include "api/api.h"
 #include "api/base/codes.h"
 #include "api/contract/rules.h"
 
 /* clang-format off */
+/* Limits of requests: X(member of struct api_service, name, meaning, required, words before and after the number). */
+#define REQUEST_LIMITS(X) \
+	X(max_json_bytes, "json_body_bytes", "longest JSON body", true, "JSON bodies ", " bytes") \
+	X(max_frame_bytes, "frame_body_bytes", "longest frame", true, "frames ", " bytes") \
+	X(max_answer_bytes, "answer_bytes", "longest answer", true, "answers ", " bytes") \
+	X(max_contacts, "contacts", "largest number of contacts in a request", false, "", " contacts") \
+	X(max_vertices, "vertices", "largest number of vertices and bodies in a request", false, "", " vertices")
+#define LIMIT_OF(member, called, means, must, ...) {called, must, offsetof(struct api_service, member), __VA_ARGS__},
+const struct api_limit api_limits[] = {REQUEST_LIMITS(LIMIT_OF)};
+const int api_n_limits = N_OF(api_limits);
+
 #define LIMIT(called, means, must) {.name = called, .kind = API_INTEGER, .least = 1, .required = must, .meaning = means}
+#define RULE_OF_LIMIT(member, called, means, must, ...) LIMIT(called, means, must),
 static const struct api_rule limit_rules[] = {
-	LIMIT("json_body_bytes", "longest JSON body", true), LIMIT("frame_body_bytes", "longest frame", true),
-	LIMIT("answer_bytes", "longest answer", true), LIMIT("contacts", "largest number of contacts in a request", false),
-	LIMIT("vertices", "largest number of vertices and bodies in a request", false),
+	REQUEST_LIMITS(RULE_OF_LIMIT)
 	LIMIT("sets", "largest number of collision sets of all callers; beyond it 503", false),
 	LIMIT("sets_per_caller", "largest number of collision sets of the caller; beyond it 503", false),
 	LIMIT("set_bytes", "memory of all collision sets", false),

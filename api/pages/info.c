@@ -29,13 +29,9 @@ static bool get_info(const struct api_call *call)
 	api_render_append(&render, formats, json_string(api_format_type(API_JSON)));
 	api_render_append(&render, formats, json_string(api_format_type(API_FRAME)));
 	json_t *limits = api_render_add(&render, root, "limits", json_object());
-	api_render_integer(&render, limits, "json_body_bytes", (int64_t)service->max_json_bytes);
-	api_render_integer(&render, limits, "frame_body_bytes", (int64_t)service->max_frame_bytes);
-	api_render_integer(&render, limits, "answer_bytes", (int64_t)service->max_answer_bytes);
-	if (service->max_contacts)
-		api_render_integer(&render, limits, "contacts", (int64_t)service->max_contacts);
-	if (service->max_vertices)
-		api_render_integer(&render, limits, "vertices", (int64_t)service->max_vertices);
+	for (const struct api_limit *limit = api_limits; limit < api_limits + api_n_limits; limit++)
+		if (limit->required || api_limit_number(limit, service))
+			api_render_integer(&render, limits, limit->name, (int64_t)api_limit_number(limit, service));
 	if (service->sets)
 		tell_sets(&render, limits, api_sets_limits(service->sets));
 	ok = api_answer_finish(call, &render, ok);
