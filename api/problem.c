@@ -16,8 +16,7 @@ static char no_memory[] =
 static const struct api_status statuses[] = {
 	{400, "Bad Request", API_ANYWHERE,
 	 "Not valid HTTP, not valid JSON (which includes duplicate keys, trailing bytes, numbers beyond a double's range"
-	 " and "
-	 "nesting over 2048), or not a valid frame. detail states line and column."},
+	 " and nesting over 2048), or not a valid frame. detail states line and column."},
 	{401, "Unauthorized", API_WHERE_GATED, "The server has tokens, and the request carries none of them."},
 	{403, "Forbidden", API_ANYWHERE,
 	 "A web page of another origin sent the request; --allow-origin permits origins."},

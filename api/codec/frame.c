@@ -127,9 +127,7 @@ static bool place(struct reader *r, const struct api_path *path, size_t offset, 
 	const size_t size = api_dtype_bytes(array->dtype);
 	if (offset > r->tail_bytes || array->n > (r->tail_bytes - offset) / size)
 		return api_fault_at(r->fault, API_E_MALFORMED_FRAME, path,
-		                    "the array extends beyond the tail, which has %zu"
-		                    " bytes",
-		                    r->tail_bytes);
+		                    "the array extends beyond the tail, which has %zu bytes", r->tail_bytes);
 	array->data = r->tail + offset;
 	if ((uintptr_t)array->data % ALIGNMENT == 0)
 		return true;

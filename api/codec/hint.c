@@ -298,8 +298,7 @@ static const char *hint_of_rest(const struct spot *s, const char *detail)
 	const char c = at(s, 0), last = before(s);
 	if (!strncmp(detail, "text follows", strlen("text follows")))
 		return c == '}' || c == ']' ? "there is an extra bracket"
-		       : c == '{'           ? "a request must be a single"
-		                              " document"
+		       : c == '{'           ? "a request must be a single document"
 		                            : OBJECT;
 	if (!c && s->at + 1 == s->bytes)
 		return "this is the end of a C string: send strlen(text) bytes";

@@ -362,9 +362,8 @@ static bool check_size(struct api_job *job, const struct api_variations *by)
 		bytes += by->by[i]->n * sizeof(double);
 	return bytes <= job->service->max_answer_bytes ||
 	       api_fault_at(job->fault, API_E_ANSWER_TOO_LONG, &wrt,
-	                    "the cotangents would take %zu bytes, more than the limit of"
-	                    " %zu",
-	                    bytes, job->service->max_answer_bytes);
+	                    "the cotangents would take %zu bytes, more than the limit of %zu", bytes,
+	                    job->service->max_answer_bytes);
 }
 
 static bool answer_vjp(struct api_job *job, const struct api_derivation *d, struct api_derivative *asked)

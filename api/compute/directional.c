@@ -23,9 +23,8 @@ static bool check_products_size(struct api_job *job, size_t bytes)
 	const struct api_path root = {0}, vectors = {&root, "vectors", 0};
 	return bytes <= job->service->max_answer_bytes ||
 	       api_fault_at(job->fault, API_E_ANSWER_TOO_LONG, &vectors,
-	                    "the products would take %zu bytes, more than the limit of"
-	                    " %zu",
-	                    bytes, job->service->max_answer_bytes);
+	                    "the products would take %zu bytes, more than the limit of %zu", bytes,
+	                    job->service->max_answer_bytes);
 }
 
 bool api_evaluate_products(struct api_job *job)

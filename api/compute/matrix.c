@@ -13,8 +13,7 @@ static bool fits(struct api_job *job, const struct api_matrix *m, size_t bytes)
 	const struct api_field root = {.node = job->document.root}, choice = api_ruled(&root, &api_request, m->choice),
 						   format = api_ruled(&choice, choice.rule->objects[0], 0);
 	return api_fault_at(job->fault, API_E_ANSWER_TOO_LONG, choice.node ? &format.path : &choice.path,
-	                    "the %s would take %zu bytes, more than the limit of %zu: use %sfewer contacts per"
-	                    " request",
+	                    "the %s would take %zu bytes, more than the limit of %zu: use %sfewer contacts per request",
 	                    m->name, bytes, most, m->advice);
 }
 

@@ -5,18 +5,18 @@
 static const char *const quantities[] = {"potential", "gradient", "hessian", NULL};
 #define SIZE(called, means) \
 	{.name = called, .kind = API_NUMBER, .range = API_NON_NEGATIVE, .required = true, .meaning = means}
-static const struct api_rule agreement_rules[] = {
+static const struct api_object agreement = OBJECT(
+	"Agreement", "Agreement of one quantity with its central differences.",
 	SIZE("largest_difference",
 	     "largest absolute difference: of the potential, of the gradient's entries, or of entries of the contacts'"
 	     " blocks"),
 	SIZE("largest_entry", "largest absolute value among the compared numbers"),
 	SIZE("relative_difference", "the larger of contacts and assembled"),
 	SIZE("contacts", "largest relative difference of a single contact, relative to its own scale"),
-	SIZE("assembled", "largest relative difference of the sums over contacts"),
-};
-static const struct api_object agreement = OBJECT(
-	"Agreement", "Agreement of one quantity with its central differences.", agreement_rules);
-static const struct api_rule worst_rules[] = {
+	SIZE("assembled", "largest relative difference of the sums over contacts"));
+static const struct api_object worst = OBJECT_WITH(
+	"{'if': {'required': ['vertices']}, 'then': {'not': {'required': ['bodies']}}, 'else': {'required': ['bodies']}}",
+	"WorstContact", "The contact that agrees least.",
 	{.name = "group", .kind = API_WORD, .words = api_group_names, .required = true, .meaning = "group of the contact"},
 	COUNT("index", "number of the contact within its group"),
 	{.name = "vertices", .kind = API_INDICES, .shape = {API_ANY_LENGTH}, .meaning = "its stencil"},
@@ -26,61 +26,47 @@ static const struct api_rule worst_rules[] = {
 	 .meaning = "the quantity that differs most"},
 	SIZE("relative_difference", "relative difference of that quantity"),
 	{.name = "status", .kind = API_INTEGER, .most = 2, .required = true, .meaning = "0 sticks, 1 slides, 2 skipped"},
-	SIZE("slip_ratio", "y / eps_v, after mu_aniso"),
-};
-static const struct api_object worst = {
-	"WorstContact", "The contact that agrees least.", worst_rules, N_OF(worst_rules), -1,
-	"{'if': {'required': ['vertices']}, 'then': {'not': {'required': ['bodies']}}, 'else': {'required': ['bodies']}}"};
+	SIZE("slip_ratio", "y / eps_v, after mu_aniso"));
 static const struct api_object nothing = {"null", "There are no contacts.", NULL, 0, -1, NULL};
 #define IF_FINITE(called, means) \
 	{.name = called, .kind = API_NUMBER, .range = API_NON_NEGATIVE, \
 	 .meaning = means "; absent if derivatives are infinite"}
-static const struct api_rule field_comparison_rules[] = {
+static const struct api_object field_comparison = OBJECT(
+	"FieldComparison", "Agreement of the derivatives with respect to one field.",
 	TEXT("pointer", "JSON Pointer of the field"),
 	{.name = "agrees", .kind = API_BOOL, .required = true, .meaning = "whether all differences below are within their"
 		" tolerances"},
 	IF_FINITE("potential", "largest relative difference of the potential's derivative along a direction"),
 	IF_FINITE("gradient", "largest relative difference of the derivatives of the gradient's entries along a direction"),
-	IF_FINITE("transposed", "relative difference between vjp times the direction and cotangents times jvp"),
-};
-static const struct api_object field_comparison = OBJECT(
-	"FieldComparison", "Agreement of the derivatives with respect to one field.", field_comparison_rules);
-static const struct api_rule worst_field_rules[] = {
+	IF_FINITE("transposed", "relative difference between vjp times the direction and cotangents times jvp"));
+static const struct api_object worst_field = OBJECT(
+	"WorstField", "The field whose derivatives differ most, and the contact in which they do.",
 	TEXT("pointer", "JSON Pointer of the field"),
 	{.name = "group", .kind = API_WORD, .words = api_group_names, .required = true, .meaning = "group of the contact"},
-	COUNT("index", "number of the contact within its group"),
-};
-static const struct api_object worst_field = OBJECT(
-	"WorstField", "The field whose derivatives differ most, and the contact in which they do.", worst_field_rules);
-static const struct api_rule derivative_comparison_rules[] = {
+	COUNT("index", "number of the contact within its group"));
+static const struct api_object derivative_comparison = OBJECT(
+	"DerivativeComparison", "Derivatives with respect to every field, compared with differences of results.",
 	SIZE("tolerance", "for potential and gradient"),
 	SIZE("transpose_tolerance", "for vjp and jvp"),
 	{.name = "fields", .kind = API_LIST, .objects = ONE(field_comparison), .required = true,
 	 .meaning = "every field of the request that results depend on"},
 	{.name = "worst", .kind = API_ONE_OF, .objects = (const struct api_object *const[]){&worst_field, &nothing, NULL},
-	 .required = true, .meaning = "null if there are no contacts"},
-};
-static const struct api_object derivative_comparison = OBJECT(
-	"DerivativeComparison", "Derivatives with respect to every field, compared with differences of results.",
-	derivative_comparison_rules);
-static const struct api_rule check_url_query_rules[] = {
+	 .required = true, .meaning = "null if there are no contacts"});
+const struct api_object api_check_url_query = OBJECT("CheckQuery", "Selects the comparisons.",
 	{.name = "derivatives", .kind = API_BOOL,
-	 .meaning = "whether to compare derivatives with respect to every field as well; default false"},
-};
-const struct api_object api_check_url_query = OBJECT("CheckQuery", "Selects the comparisons.", check_url_query_rules);
+	 .meaning = "whether to compare derivatives with respect to every field as well; default false"});
 const char *const api_note_codes[] = {
 	"holds_less_than_mu_s", "mu_k_above_mu_s", "large_coefficient", "speeds_far_below_eps_v",
 	"viscous_outweighs_coulomb", "anchor_longer_than_eps_v", NULL};
-static const struct api_rule note_rules[] = {
+static const struct api_object note = OBJECT("Note", "A valid value that is probably a mistake.",
 	{.name = "code", .kind = API_WORD, .words = api_note_codes, .required = true,
 	 .meaning = "kind of note, for programs"},
 	TEXT("pointer", "JSON Pointer (RFC 6901) into the request, for a set into its document"),
-	TEXT("detail", "description with the numbers"),
-};
-static const struct api_object note = OBJECT("Note", "A valid value that is probably a mistake.", note_rules);
+	TEXT("detail", "description with the numbers"));
 #define AGREEMENT(called, means) \
 	{.name = called, .kind = API_OBJECT, .objects = ONE(agreement), .required = true, .meaning = means}
-static const struct api_rule check_rules[] = {
+const struct api_object api_check_answer = OBJECT(
+	"CheckAnswer", "Agreement of gradient and Hessian with central differences.",
 	COUNTS,
 	{.name = "agrees", .kind = API_BOOL, .required = true,
 	 .meaning = "whether all relative differences are within their tolerances"},
@@ -95,7 +81,4 @@ static const struct api_rule check_rules[] = {
 	 .meaning = "only with ?derivatives=true"},
 	{.name = "notes", .kind = API_LIST, .objects = ONE(note), .required = true,
 	 .meaning = "coefficients, speeds and anchors that are probably mistakes; at most 16"},
-	SKIPPED,
-};
-const struct api_object api_check_answer = OBJECT(
-	"CheckAnswer", "Agreement of gradient and Hessian with central differences.", check_rules);
+	SKIPPED);

@@ -77,7 +77,7 @@ static const char needs_of_bodies[] =
 	" 'then': {'required': ['point', 'normal', 'normal_force']}}";
 
 static const struct api_rule barrier_rules[API_N_BARRIER] = {API_BARRIER_FIELDS(RULE)};
-const struct api_object api_barrier = OBJECT(
+const struct api_object api_barrier = OBJECT_BY(
 	"Barrier", "Barrier on squared distances, from which normal forces are derived if not given.", barrier_rules);
 
 #define ROW(place, member) \
@@ -115,15 +115,14 @@ const char *const api_group_names[FRIC_N_TYPES + 1] = {FRICP_TYPES(NAMED) NULL};
 		api_output_rules, FRIC_N_OUTPUTS, FRIC_##is, NULL},
 #define VALUE_FIELD(is, called) {.name = called, .kind = API_OBJECT, .objects = ONE(value_groups[FRIC_##is])},
 static const struct api_object value_groups[FRIC_N_TYPES] = {FRICP_TYPES(VALUES)};
-static const struct api_rule values_rules[] = {FRICP_TYPES(VALUE_FIELD)};
 const struct api_object api_collision_values = OBJECT(
-	"CollisionValues", "Values per contact, for every group of the request.", values_rules);
+	"CollisionValues", "Values per contact, for every group of the request.",
+	FRICP_TYPES(VALUE_FIELD));
 
 #define GROUP_COUNT(is, called) \
 	{.name = called, .kind = API_INTEGER, .meaning = "number of contacts in this group, including skipped ones"},
-static const struct api_rule group_counts_rules[] = {FRICP_TYPES(GROUP_COUNT)};
-const struct api_object api_group_counts = OBJECT(
-	"GroupCounts", "The groups of the document, including empty ones.", group_counts_rules);
+const struct api_object api_group_counts = OBJECT("GroupCounts", "The groups of the document, including empty ones.",
+	FRICP_TYPES(GROUP_COUNT));
 
 static const char *const reasons[] = {
 	"coincident_vertices", "zero_length_edge", "vertex_on_edge", "parallel_edges", "collapsed_triangle", "penetration",
@@ -133,11 +132,8 @@ static const char *const reason_meanings[] = {
 	"3D: the vertex is on the line of its edge", "the closest points are not unique", "the triangle has no area",
 	"the distance is not larger than the barrier's dmin", "the blended coefficient is negative",
 	"the grain is parallel to the normal", NULL};
-static const struct api_rule skipped_rules[] = {
+const struct api_object api_skipped_contact = OBJECT("Skipped", "A skipped contact; its values are zeros.",
 	{.name = "group", .kind = API_WORD, .words = api_group_names, .required = true, .meaning = "group of the contact"},
 	COUNT("index", "number of the contact within its group"),
 	{.name = "reason", .kind = API_WORD, .words = reasons, .meanings = reason_meanings, .required = true,
-	 .meaning = "reason for skipping it"},
-};
-const struct api_object api_skipped_contact = OBJECT(
-	"Skipped", "A skipped contact; its values are zeros.", skipped_rules);
+	 .meaning = "reason for skipping it"});

@@ -28,18 +28,15 @@ const struct api_object api_materials = {
 	" 'dependentSchemas': {'mu': {'properties': {'mu_s': false, 'mu_k': false}}}}"};
 
 /* Checked by validate/law.c, which also counts and compares the points. */
-static const struct api_rule curve_rules[API_N_CURVE] = {
+const struct api_object api_curve = OBJECT(
+	"Curve",
+	"A measured curve: the change of the coefficient with the speed beyond eps_v. Interpolated by monotone cubics.",
 	[API_CURVE_SPEEDS] = {.name = "speeds", .kind = API_REALS, .range = API_NON_NEGATIVE, .shape = {API_N_POINTS},
 		.required = true, .unit = VELOCITY,
 		.meaning = "speeds beyond eps_v, 2 to 4096 of them, strictly ascending from 0"},
 	[API_CURVE_FACTORS] = {BY(CURVE_FACTORS), .name = "factors", .kind = API_REALS, .range = API_NON_NEGATIVE,
 		.shape = {API_N_POINTS}, .required = true, .unit = DIMENSIONLESS,
-		.meaning = "factor of the coefficient at each speed; the first is 1, the last applies to all higher speeds"},
-};
-const struct api_object api_curve = OBJECT(
-	"Curve",
-	"A measured curve: the change of the coefficient with the speed beyond eps_v. Interpolated by monotone cubics.",
-	curve_rules);
+		.meaning = "factor of the coefficient at each speed; the first is 1, the last applies to all higher speeds"});
 
 /* Constraints of the schema: the law that each field belongs to, and the fields that a law needs. */
 #define LAW_OF_FIELDS \
@@ -94,25 +91,15 @@ const struct api_rule *api_call_first(enum api_function_kind kind)
 	return rule;
 }
 
-static const struct api_rule function_rules[] = {
-	TEXT("function", "name of the function"), REAL_ARRAY("values", "one value per entry", NULL, API_N_ENTRIES),
-};
-static const struct api_rule pair_rules[] = {
+const struct api_object api_function_answer = OBJECT("Values", "Values of a function.",
+	TEXT("function", "name of the function"), REAL_ARRAY("values", "one value per entry", NULL, API_N_ENTRIES));
+const struct api_object api_pairs_answer = OBJECT("Pairs", "Values of a function that returns pairs.",
 	TEXT("function", "name of the function"),
-	REAL_ARRAY("values", "one pair per entry", DIMENSIONLESS, API_N_ENTRIES, API_PAIR),
-};
-const struct api_object
-	api_function_answer = OBJECT("Values", "Values of a function.", function_rules),
-	api_pairs_answer = OBJECT("Pairs", "Values of a function that returns pairs.", pair_rules);
+	REAL_ARRAY("values", "one pair per entry", DIMENSIONLESS, API_N_ENTRIES, API_PAIR));
 
-static const struct api_rule listed_rules[] = {
+static const struct api_object listed = OBJECT("Function", "A function of the friction law.",
 	TEXT("name", "name in the path"),
 	TEXT("meaning", "one-line description"),
-	TEXTS("parameters", "names of the parameters; the first contains the points"),
-};
-static const struct api_object listed = OBJECT("Function", "A function of the friction law.", listed_rules);
-static const struct api_rule list_rules[] = {
-	{.name = "functions", .kind = API_LIST, .objects = ONE(listed), .required = true, .meaning = "all functions"},
-};
-const struct api_object api_function_list_answer = OBJECT(
-	"FunctionList", "The scalar functions of the friction law.", list_rules);
+	TEXTS("parameters", "names of the parameters; the first contains the points"));
+const struct api_object api_function_list_answer = OBJECT("FunctionList", "The scalar functions of the friction law.",
+	{.name = "functions", .kind = API_LIST, .objects = ONE(listed), .required = true, .meaning = "all functions"});

@@ -26,8 +26,7 @@ static const struct api_rule hessian_rules[API_N_HESSIAN] = {
 			" one"},
 	[API_HESSIAN_PATTERN] = {.name = "pattern", .kind = API_BOOL, .fallback = "true",
 		.meaning = "false leaves out the pattern, which depends on the stencils only: rows and cols, or indptr and"
-			" indices;"
-			" not with factors"},
+			" indices; not with factors"},
 };
 const struct api_object api_hessian = {
 	"HessianChoice", "Format of the returned Hessian.", hessian_rules, API_N_HESSIAN, -1,
@@ -35,15 +34,13 @@ const struct api_object api_hessian = {
 	" 'if': {'properties': {'pattern': {'const': false}}, 'required': ['pattern']},"
 	" 'then': {'properties': {'format': {'enum': ['triplets', 'csr', 'bsr']}}}}"};
 
-static const struct api_rule jacobian_rules[API_N_JACOBIAN] = {
+const struct api_object api_position_jacobian = OBJECT(
+	"PositionJacobianChoice", "Format of the returned Jacobian with respect to positions.",
 	[API_JACOBIAN_FORMAT] = {.name = "format", .kind = API_WORD, .words = api_jacobian_formats,
 		.meanings = jacobian_format_meanings, .meaning = "format of the matrix"},
 	[API_JACOBIAN_PATTERN] = {.name = "pattern", .kind = API_BOOL, .fallback = "true",
 		.meaning = "false leaves out the pattern, which depends on the stencils only: rows and cols, or indptr and"
-			" indices"},
-};
-const struct api_object api_position_jacobian = OBJECT(
-	"PositionJacobianChoice", "Format of the returned Jacobian with respect to positions.", jacobian_rules);
+			" indices"});
 
 /* ---- answers ---- */
 
@@ -88,32 +85,24 @@ static const struct api_rule body_factor_rules[] = {
 	               EITHER(is, N_OF(factor_rules), N_OF(body_factor_rules)), FRIC_##is, NULL},
 static const struct api_object factor_groups[FRIC_N_TYPES] = {FRICP_TYPES(FACTORS)};
 #define FACTOR_FIELD(is, called) {.name = called, .kind = API_OBJECT, .objects = ONE(factor_groups[FRIC_##is])},
-static const struct api_rule factors_rules[] = {FORMAT("factors"), SHAPE, FRICP_TYPES(FACTOR_FIELD)};
-static const struct api_object
-	triplets = OBJECT(
-		"Triplets", "Hessian as triplets: every contact's full block, row-major, in the order of the contacts.",
-		triplets_rules),
-	csr = OBJECT("Csr", "Hessian in compressed rows.", csr_rules),
-	bsr = OBJECT("Bsr", "Hessian in compressed rows of blocks.", bsr_rules),
-	factors = OBJECT("Factors", "Hessian as the factors of every contact's block.", factors_rules);
+static const struct api_object triplets = OBJECT_BY(
+	"Triplets", "Hessian as triplets: every contact's full block, row-major, in the order of the contacts.",
+	triplets_rules);
+static const struct api_object csr = OBJECT_BY("Csr", "Hessian in compressed rows.", csr_rules);
+static const struct api_object bsr = OBJECT_BY("Bsr", "Hessian in compressed rows of blocks.", bsr_rules);
+static const struct api_object factors = OBJECT("Factors", "Hessian as the factors of every contact's block.",
+	FORMAT("factors"), SHAPE, FRICP_TYPES(FACTOR_FIELD));
 
 #define JACOBIAN_SHAPE INTEGER_ARRAY("shape", "[n_dof, n_vertices * dim]", API_PAIR)
-static const struct api_rule jacobian_triplets_rules[] = {
+static const struct api_object jacobian_triplets = OBJECT(
+	"JacobianTriplets", "Jacobian as triplets: every contact's full block, row-major, in the order of the contacts.",
 	FORMAT("triplets"), JACOBIAN_SHAPE, PLACES("rows", "row of every entry: a velocity"),
 	PLACES("cols", "column of every entry: a position"),
-	REAL_ARRAY("values", "entries; duplicates add up", "force / length", API_ANY_LENGTH),
-};
-static const struct api_rule jacobian_csr_rules[] = {
+	REAL_ARRAY("values", "entries; duplicates add up", "force / length", API_ANY_LENGTH));
+static const struct api_object jacobian_csr = OBJECT("JacobianCsr", "Jacobian in compressed rows.",
 	FORMAT("csr"), JACOBIAN_SHAPE, PLACES("indptr", "[n_dof + 1], start of every row"),
 	PLACES("indices", "column of every entry, ascending within a row"),
-	REAL_ARRAY("data", "entries", "force / length", API_ANY_LENGTH),
-};
-static const struct api_object
-	jacobian_triplets = OBJECT(
-		"JacobianTriplets", "Jacobian as triplets: every contact's full block, row-major, in the order of the"
-		" contacts.",
-		jacobian_triplets_rules),
-	jacobian_csr = OBJECT("JacobianCsr", "Jacobian in compressed rows.", jacobian_csr_rules);
+	REAL_ARRAY("data", "entries", "force / length", API_ANY_LENGTH));
 
 const struct api_object *const api_hessian_answers[] = {&triplets, &csr, &bsr, &factors, NULL};
 const struct api_object *const api_jacobian_answers[] = {&jacobian_csr, &jacobian_triplets, NULL};
@@ -122,13 +111,11 @@ const char *const api_pattern_formats[4] = {"csr", "bsr", "triplets", NULL};
 static const char *const pattern_format_meanings[] = {
 	"compressed rows, merged and sorted", "compressed rows of blocks of dim x dim", "every contact's block, in order",
 	NULL};
-static const struct api_rule pattern_url_query_rules[API_N_PATTERN] = {
+const struct api_object api_pattern_url_query = OBJECT("PatternQuery", "Selects the pattern.",
 	[API_PATTERN_FORMAT] = {.name = "format", .kind = API_WORD, .words = api_pattern_formats,
 		.meanings = pattern_format_meanings, .meaning = "format of the matrix"},
 	[API_PATTERN_TRIANGLE] = {.name = "triangle", .kind = API_WORD, .words = triangles, .meanings = triangle_meanings,
-		.meaning = "entries to return, with bsr blocks"},
-};
-const struct api_object api_pattern_url_query = OBJECT("PatternQuery", "Selects the pattern.", pattern_url_query_rules);
+		.meaning = "entries to return, with bsr blocks"});
 
 /* Relies on numbers being the last member of each format. */
 #define PATTERN(called, rules) {called "Pattern", "The pattern of a Hessian in this format, without values.", rules, \

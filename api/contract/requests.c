@@ -6,13 +6,10 @@ static const char *const reactions[] = {"error", "skip", NULL};
 static const char *const reaction_meanings[] = {
 	"the first such contact causes a 422", "such contacts are skipped and listed", NULL};
 
-static const struct api_rule line_values_rules[] = {
+static const struct api_object line_values = OBJECT("LineValues", "Values along a line, in the order of its steps.",
 	REAL_ARRAY("potential", "sum over the contacts at every step", "force * velocity", API_N_STEPS),
 	REAL_ARRAY("slope", "its derivative with respect to t: the gradient at that step times the direction",
-	           "force * unit of the direction", API_N_STEPS),
-};
-static const struct api_object line_values = OBJECT(
-	"LineValues", "Values along a line, in the order of its steps.", line_values_rules);
+	           "force * unit of the direction", API_N_STEPS));
 
 /* Values of `outputs`: X(place, name, rule). ALSO(name, rule) is a member that accompanies the one before. */
 #define OUTPUTS(X, ALSO) \
@@ -54,17 +51,14 @@ const struct api_object api_line = {
 	"LineChoice", "The points of a line to evaluate: velocities + t * direction.", line_rules, API_N_LINE, -1,
 	"{'if': {'not': {'required': ['direction']}}, 'then': {'required': ['body_direction']}}"};
 
-static const struct api_rule cotangents_rules[API_N_COTANGENTS] = {
+const struct api_object api_cotangents = OBJECT(
+	"Cotangents", "Factors of the results: the sum of the products is differentiated.",
 	[API_COTANGENT_POTENTIAL] = {.name = "potential", .kind = API_NUMBER, .fallback = "0",
 		.meaning = "cotangent of the potential"},
 	[API_COTANGENT_GRADIENT] = {.name = "gradient", .kind = API_REALS, .shape = {API_N_VERTICES, API_DIM},
 		.meaning = "cotangent of the gradient; by default 0"},
 	[API_COTANGENT_BODY_GRADIENT] = {.name = "body_gradient", .kind = API_REALS, .shape = {API_N_BODIES, API_TWIST},
-		.meaning = "cotangent of the body_gradient; by default 0"},
-};
-const struct api_object api_cotangents = OBJECT(
-	"Cotangents", "Factors of the results: the sum of the products is differentiated.",
-	cotangents_rules);
+		.meaning = "cotangent of the body_gradient; by default 0"});
 
 /* The kinds of requests that have a field. */
 #define FOR_JVP (BIT(API_JVP) | BIT(API_SET_JVP))
@@ -84,22 +78,19 @@ const struct api_object api_request = {
 	"A batch of contacts, in any consistent units. Arrays are nested or flat (row-major); where a field has a value per"
 	" contact, one may be sent for all. Indices start at 0 and are written without point or exponent (3.0 is refused,"
 	" although JSON Schema considers it an integer). All arrays over vertices have as many rows as velocities, and"
-	" those"
-	" of a group as many as its vertices.",
+	" those of a group as many as its vertices.",
 	request_rules, API_N_REQUEST, API_WHOLE,
 	NEEDS_VELOCITIES};
 const struct api_object api_set_document = {
 	"CollisionSet",
 	"The lagged part of a batch, to be stored under a name: EvaluateRequest without velocities, outputs and their"
-	" options."
-	" All arrays over vertices have n_vertices rows.",
+	" options. All arrays over vertices have n_vertices rows.",
 	request_rules, API_N_REQUEST, API_SET_DOCUMENT,
 	"{'dependentRequired': {'lagged_body_velocities': ['body_positions']}}"};
 const struct api_object api_set_query = {
 	"CollisionSetQuestion",
 	"The rest of an EvaluateRequest, for a collision set: velocities, outputs and their options. Fields that the set"
-	" has,"
-	" too, replace its own.",
+	" has, too, replace its own.",
 	request_rules, API_N_REQUEST, API_SET_QUERY,
 	NEEDS_VELOCITIES_OF_SET};
 #define DIFFERENTIATED(is, called, means, needs) {called, means, request_rules, API_N_REQUEST, is, needs}
@@ -109,8 +100,7 @@ const struct api_object
 		" options, plus tangents.", NEEDS_VELOCITIES),
 	api_vjp_request = DIFFERENTIATED(API_VJP, "VjpRequest",
 		"A batch of contacts, cotangents of its potential and gradient, and the fields to differentiate with respect"
-		" to: an"
-		" EvaluateRequest without outputs and their options, plus cotangents and wrt.", NEEDS_VELOCITIES),
+		" to: an EvaluateRequest without outputs and their options, plus cotangents and wrt.", NEEDS_VELOCITIES),
 	api_set_jvp_query = DIFFERENTIATED(API_SET_JVP, "CollisionSetJvp",
 		"A direction in which numbers of a collision set, or of this request, change.", NEEDS_VELOCITIES_OF_SET),
 	api_set_vjp_query = DIFFERENTIATED(API_SET_VJP, "CollisionSetVjp",
@@ -119,12 +109,10 @@ const struct api_object
 
 /* ---- answers ---- */
 
-static const struct api_rule answer_rules[] = {
+const struct api_object api_answer = OBJECT("EvaluateAnswer", "The results selected by outputs.",
 	COUNTS,
 	OUTPUTS(RULE_OF_OUTPUT, RULE_BESIDE)
-	SKIPPED,
-};
-const struct api_object api_answer = OBJECT("EvaluateAnswer", "The results selected by outputs.", answer_rules);
+	SKIPPED);
 
 #define POTENTIAL(means, in) {.name = "potential", .kind = API_NUMBER, .unit = in, .required = true, .meaning = means}
 #define GRADIENT(means, in) \
@@ -135,28 +123,19 @@ const struct api_object api_answer = OBJECT("EvaluateAnswer", "The results selec
 	POTENTIAL("sum over the contacts", "force * velocity"), \
 	GRADIENT("gradient of the potential with respect to velocities, the negative friction force", FORCE), \
 	BODY_GRADIENT("gradient with respect to body_velocities, if bodies were sent", FORCE)
-static const struct api_rule tangents_rules[] = {
-	POTENTIAL("derivative of the potential", NULL), GRADIENT("derivative of the gradient", NULL),
-	BODY_GRADIENT("derivative of the body_gradient, if bodies were sent", NULL),
-};
 static const struct api_object tangents = OBJECT(
 	"TangentsOfAnswers", "Derivatives of potential and gradient along the direction given by the request's tangents.",
-	tangents_rules);
-static const struct api_rule jvp_rules[] = {
+	POTENTIAL("derivative of the potential", NULL), GRADIENT("derivative of the gradient", NULL),
+	BODY_GRADIENT("derivative of the body_gradient, if bodies were sent", NULL));
+const struct api_object api_jvp_answer = OBJECT("JvpAnswer", "Potential, gradient and their directional derivatives.",
 	COUNTS, SUMS,
 	{.name = "tangents", .kind = API_OBJECT, .objects = ONE(tangents), .required = true,
 	 .meaning = "directional derivatives"},
-	SKIPPED,
-};
-static const struct api_rule vjp_rules[] = {
+	SKIPPED);
+const struct api_object api_vjp_answer = OBJECT(
+	"VjpAnswer", "Potential, gradient, and the derivatives of their product with the cotangents.",
 	COUNTS, SUMS,
 	{.name = "cotangents", .kind = API_BY_POINTER, .required = true,
 	 .meaning = "for every pointer of wrt, the derivative of the sum of cotangents times results with respect to each"
-	 	" number"
-	            " of that field, in the shape in which it was sent"},
-	SKIPPED,
-};
-const struct api_object
-	api_jvp_answer = OBJECT("JvpAnswer", "Potential, gradient and their directional derivatives.", jvp_rules),
-	api_vjp_answer = OBJECT(
-		"VjpAnswer", "Potential, gradient, and the derivatives of their product with the cotangents.", vjp_rules);
+	 	" number of that field, in the shape in which it was sent"},
+	SKIPPED);

@@ -21,6 +21,9 @@ struct api_example {
 	int status;
 };
 
+/* A list of examples. */
+#define API_EXAMPLES(...) ((const struct api_example[]){__VA_ARGS__, {0}})
+
 /* A request being handled. */
 struct api_call {
 	const struct api_service *service;

@@ -11,8 +11,11 @@
 #define N_OF(array) ((int)(sizeof(array) / sizeof((array)[0])))
 #define BIT(type) (1u << (type))
 #define ONE(object) (const struct api_object *const[]){&(object), NULL}
-/* An object whose schema consists of its fields only. */
-#define OBJECT(called, means, rules) {called, means, rules, N_OF(rules), -1, NULL}
+/* An object with its rules; more: constraints of the schema beyond the fields. */
+#define RULES(...) ((const struct api_rule[]){__VA_ARGS__})
+#define OBJECT_WITH(more, called, means, ...) {called, means, RULES(__VA_ARGS__), N_OF(RULES(__VA_ARGS__)), -1, more}
+#define OBJECT(...) OBJECT_WITH(NULL, __VA_ARGS__)
+#define OBJECT_BY(called, means, rules) {called, means, rules, N_OF(rules), -1, NULL}
 
 #define DIMENSIONLESS "1"
 #define VELOCITY "velocity"

@@ -19,39 +19,29 @@ const int api_n_limits = N_OF(api_limits);
 
 #define LIMIT(called, means, must) {.name = called, .kind = API_INTEGER, .least = 1, .required = must, .meaning = means}
 #define RULE_OF_LIMIT(member, called, means, must, ...) LIMIT(called, means, must),
-static const struct api_rule limit_rules[] = {
+static const struct api_object limits = OBJECT("Limits", "Limits of requests and sets; a request beyond them gets 413.",
 	REQUEST_LIMITS(RULE_OF_LIMIT)
 	LIMIT("sets", "largest number of collision sets of all callers; beyond it 503", false),
 	LIMIT("sets_per_caller", "largest number of collision sets of the caller; beyond it 503", false),
 	LIMIT("set_bytes", "memory of all collision sets", false),
 	LIMIT("set_bytes_per_caller", "memory of the caller's collision sets", false),
-	LIMIT("set_idle_seconds", "time without use after which a set is forgotten", false),
-};
-static const struct api_object limits = OBJECT(
-	"Limits", "Limits of requests and sets; a request beyond them gets 413.", limit_rules);
-static const struct api_rule info_rules[] = {
+	LIMIT("set_idle_seconds", "time without use after which a set is forgotten", false));
+const struct api_object api_info_answer = OBJECT("Info", "The server's version, settings and limits.",
 	TEXT("name", "frictiond"), TEXT("version", "version of the program"),
 	LIMIT("threads", "number of threads for a large evaluation", true),
 	TEXT("instruction_set", "instruction set of the inner loops"),
 	TEXTS("formats", "media types of requests and answers"),
-	{.name = "limits", .kind = API_OBJECT, .objects = ONE(limits), .required = true, .meaning = "limits of requests"},
-};
-const struct api_object api_info_answer = OBJECT("Info", "The server's version, settings and limits.", info_rules);
+	{.name = "limits", .kind = API_OBJECT, .objects = ONE(limits), .required = true, .meaning = "limits of requests"});
 
-static const struct api_rule health_rules[] = {
+const struct api_object api_health_answer = OBJECT("Health", "The server is running.",
 	{.name = "status", .kind = API_WORD, .words = (const char *const[]){"ok", NULL}, .required = true,
-	 .meaning = "always ok; otherwise the status is not 200"},
-};
-const struct api_object api_health_answer = OBJECT("Health", "The server is running.", health_rules);
+	 .meaning = "always ok; otherwise the status is not 200"});
 
-static const struct api_rule culprit_rules[] = {
+static const struct api_object culprit = OBJECT("Culprit", "A place in the request, and the error there.",
 	TEXT("pointer",
 	     "JSON Pointer (RFC 6901) into the request, to the field or its element; in a query: /NAME or /NAME/I"),
-	TEXT("detail", "description of the error"),
-};
-static const struct api_object culprit = OBJECT(
-	"Culprit", "A place in the request, and the error there.", culprit_rules);
-static const struct api_rule problem_rules[] = {
+	TEXT("detail", "description of the error"));
+const struct api_object api_problem_document = OBJECT("Problem", "An error (RFC 9457).",
 	TEXT("type", "/errors/CODE: a page of this service that explains the error and its remedy"),
 	{.name = "code", .kind = API_WORD, .words = api_code_names, .required = true,
 		.meaning = "kind of error, for programs; belongs to the first of errors"},
@@ -62,6 +52,4 @@ static const struct api_rule problem_rules[] = {
 	{.name = "errors", .kind = API_LIST, .objects = ONE(culprit), .required = true,
 	 .meaning = "the culprits, at most 16, in the order in which they were found; empty if no part of the request is at"
 		" fault"},
-	{.name = "request_id", .kind = API_TEXT, .meaning = "as in X-Request-Id; in answers with status 500 and above"},
-};
-const struct api_object api_problem_document = OBJECT("Problem", "An error (RFC 9457).", problem_rules);
+	{.name = "request_id", .kind = API_TEXT, .meaning = "as in X-Request-Id; in answers with status 500 and above"});

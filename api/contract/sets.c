@@ -5,8 +5,7 @@
 const struct api_object api_set_patch = {
 	"CollisionSetPatch",
 	"A merge patch (RFC 7396) of a CollisionSet: objects are merged member by member, null removes a member, and any"
-	" other"
-	" value replaces the old one as a whole.",
+	" other value replaces the old one as a whole.",
 	NULL, 0, -1, "{'additionalProperties': true}"};
 
 enum { DESCRIBED, LISTED };
@@ -27,10 +26,8 @@ const struct api_object api_set_answer = {
 	"CollisionSetDescription", "Description of a set.", set_rules, N_OF(set_rules), DESCRIBED, NULL};
 static const struct api_object listed_set = {
 	"ListedCollisionSet", "Description of a set, with its memory.", set_rules, N_OF(set_rules), LISTED, NULL};
-static const struct api_rule set_list_rules[] = {
+const struct api_object api_set_list_answer = OBJECT("CollisionSetList", "The caller's sets.",
 	{.name = "sets", .kind = API_LIST, .objects = ONE(listed_set), .required = true,
 	 .meaning = "the caller's own sets, by name in byte order"},
 	COUNT("bytes", "memory of the caller's sets"),
-	COUNT("limit_bytes", "limit on the memory of the caller's sets"),
-};
-const struct api_object api_set_list_answer = OBJECT("CollisionSetList", "The caller's sets.", set_list_rules);
+	COUNT("limit_bytes", "limit on the memory of the caller's sets"));

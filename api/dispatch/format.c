@@ -17,9 +17,7 @@ static bool judge_body(const char *type, bool merges, enum api_format *format, s
 		return true;
 	if (merges)
 		return api_fault_set(fault, API_E_UNSUPPORTED_MEDIA_TYPE,
-		                     "\"%.100s\" is not a media type for patches; send"
-		                     " one of %s",
-		                     type, api_patch_types);
+		                     "\"%.100s\" is not a media type for patches; send one of %s", type, api_patch_types);
 	return api_fault_set(fault, API_E_UNSUPPORTED_MEDIA_TYPE,
 	                     "\"%.100s\" is not a media type that this service reads; send %s (curl: -H 'Content-Type: "
 	                     "application/json') or %s",

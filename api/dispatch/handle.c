@@ -69,9 +69,7 @@ static const struct api_operation *refuse_method(const struct api_request *reque
 	char allow[API_ALLOW_BYTES];
 	api_route_allow(request->match->route, allow);
 	api_response_add_header(response, "Allow", allow);
-	api_fault_set(fault, API_E_METHOD_NOT_ALLOWED,
-	              "%.40s is not a method of \"%.200s\"; it supports"
-	              " %s",
+	api_fault_set(fault, API_E_METHOD_NOT_ALLOWED, "%.40s is not a method of \"%.200s\"; it supports %s",
 	              request->method, request->match->path, allow);
 	return NULL;
 }

@@ -66,9 +66,8 @@ static bool fault_below(const struct api_match *match, int n_folder, const char 
 		                     "there is nothing at \"%.200s\": a name is missing; GET %.*s lists them", match->path,
 		                     n_folder, match->path);
 	return api_fault_set(fault, API_E_UNKNOWN_PATH,
-	                     "there is nothing at \"%.200s\": a name after %.*s/ must not contain"
-	                     " \"/\"%s%s",
-	                     match->path, n_folder, match->path, *below ? "; it may be followed by " : "", below);
+	                     "there is nothing at \"%.200s\": a name after %.*s/ must not contain \"/\"%s%s", match->path,
+	                     n_folder, match->path, *below ? "; it may be followed by " : "", below);
 }
 
 bool api_suggest_path(const struct api_match *match, struct api_fault *fault)

@@ -16,11 +16,6 @@ static bool check_set(const struct api_call *call)
 	return api_set_run(call, &api_compare_set, &comparison);
 }
 
-static const struct api_example examples[] = {
-	{"sliding_vertex", "A vertex on a floor", "{" API_ONE_VERTEX "}", NULL, 200},
-	{0},
-};
-
 /* clang-format off */
 const struct api_operation api_post_check = {
 	.handler = post_check, .is_large = api_cost_always, .url_query = &api_check_url_query,
@@ -28,9 +23,8 @@ const struct api_operation api_post_check = {
 	.tag = "evaluation", .summary = "Compares gradient and Hessian of a batch with central differences",
 	.description = "Takes the request of /v1/evaluate; outputs, collision_outputs, hessian, line and vectors are"
 	               " validated and otherwise ignored. With ?derivatives=true, derivatives with respect to every field"
-	               " are"
-	               " compared as well.",
-	.examples = examples,
+	               " are compared as well.",
+	.examples = API_EXAMPLES({"sliding_vertex", "A vertex on a floor", "{" API_ONE_VERTEX "}", NULL, 200}),
 };
 const struct api_operation api_post_set_check = {
 	.handler = check_set, .is_large = api_cost_always, .url_query = &api_check_url_query,

@@ -26,41 +26,18 @@ static bool is_large_of_set(const struct api_service *service, const struct api_
 /* ---- the operations ---- */
 
 /* clang-format off */
-static const struct api_example jvp_examples[] = {
-	{"more_force", "Change of potential and gradient with the normal force",
-	 "{" API_ONE_VERTEX ", 'tangents': {'/collisions/plane_vertex/normal_force': 1}}",
-	 "{'n_vertices': 1, 'n_collisions': 1, 'potential': 1.08333333333333, 'gradient': [3.0, 0.0, 0.0],"
-	 " 'tangents': {'potential': 0.135416666666667, 'gradient': [0.375, 0.0, 0.0]}}", 200},
-	{0},
-};
-static const struct api_example vjp_examples[] = {
-	{"by_coefficient", "Derivatives of the potential: with respect to velocities the gradient, to mu the potential /"
-		" mu",
-	 "{" API_ONE_VERTEX ", 'cotangents': {'potential': 1}, 'wrt': ['/velocities', '/friction/mu']}",
-	 "{'n_vertices': 1, 'n_collisions': 1, 'potential': 1.08333333333333, 'gradient': [3.0, 0.0, 0.0],"
-	 " 'cotangents': {'/velocities': [[3.0, 0.0, 0.0]], '/friction/mu': 2.16666666666667}}", 200},
-	{0},
-};
-static const struct api_example set_jvp_examples[] = {
-	{"along_velocities", "The Hessian times a direction",
-	 "{'velocities': [[0.25, 0, 0]], 'tangents': {'/velocities': [[1, 0, 0]]}}", NULL, 200},
-	{0},
-};
-static const struct api_example set_vjp_examples[] = {
-	{"by_coefficient", "Fields of the set's document, and of this request",
-	 "{'velocities': [[0.25, 0, 0]], 'cotangents': {'potential': 1}, 'wrt': ['/velocities', '/friction/mu']}", NULL,
-	 200},
-	{0},
-};
-
 const struct api_operation api_post_jvp = {
 	.handler = differentiate, .refuses_url_query = true, .variant = API_JVP, .is_large = api_cost_of_body,
 	.requests = API_OBJECTS(&api_jvp_request), .answers = API_OBJECTS(&api_jvp_answer), .is_timed = true, .id = "jvp",
 	.tag = "derivatives", .summary = "Derivatives of potential and gradient along a direction",
-	.description = "The direction may change any numbers of the request: positions, forces, coefficients, speeds."
-	               " At the knots of piecewise functions the right-hand branch is used; skipped contacts have zero"
+	.description = "The direction may change any numbers of the request: positions, forces, coefficients, speeds. At"
+	               " the knots of piecewise functions the right-hand branch is used; skipped contacts have zero"
 	               " derivatives.",
-	.examples = jvp_examples,
+	.examples = API_EXAMPLES(
+		{"more_force", "Change of potential and gradient with the normal force",
+		 "{" API_ONE_VERTEX ", 'tangents': {'/collisions/plane_vertex/normal_force': 1}}",
+		 "{'n_vertices': 1, 'n_collisions': 1, 'potential': 1.08333333333333, 'gradient': [3.0, 0.0, 0.0],"
+		 " 'tangents': {'potential': 0.135416666666667, 'gradient': [0.375, 0.0, 0.0]}}", 200}),
 };
 const struct api_operation api_post_vjp = {
 	.handler = differentiate, .refuses_url_query = true, .variant = API_VJP, .is_large = api_cost_of_body,
@@ -68,22 +45,31 @@ const struct api_operation api_post_vjp = {
 	.tag = "derivatives", .summary = "Derivatives of potential and gradient with respect to any fields, times"
 		" cotangents",
 	.description = "One pass computes the derivatives with respect to every number of every field in wrt. At the knots"
-		" of"
-	               " piecewise functions the right-hand branch is used; skipped contacts have zero derivatives.",
-	.examples = vjp_examples,
+		" of piecewise functions the right-hand branch is used; skipped contacts have zero derivatives.",
+	.examples = API_EXAMPLES(
+		{"by_coefficient", "Derivatives of the potential: with respect to velocities the gradient, to mu the potential"
+			" / mu",
+		 "{" API_ONE_VERTEX ", 'cotangents': {'potential': 1}, 'wrt': ['/velocities', '/friction/mu']}",
+		 "{'n_vertices': 1, 'n_collisions': 1, 'potential': 1.08333333333333, 'gradient': [3.0, 0.0, 0.0],"
+		 " 'cotangents': {'/velocities': [[3.0, 0.0, 0.0]], '/friction/mu': 2.16666666666667}}", 200}),
 };
 const struct api_operation api_post_set_jvp = {
 	.handler = differentiate_set, .refuses_url_query = true, .variant = API_JVP, .is_large = is_large_of_set,
 	.requests = API_OBJECTS(&api_set_jvp_query), .answers = API_OBJECTS(&api_jvp_answer), .is_timed = true,
 	.id = "jvpSet", .tag = "sets", .summary = "Derivatives along a direction, for a set",
 	.description = "Returns the same bytes as /v1/jvp for the set's document and this request combined.",
-	.examples = set_jvp_examples,
+	.examples = API_EXAMPLES(
+		{"along_velocities", "The Hessian times a direction",
+		 "{'velocities': [[0.25, 0, 0]], 'tangents': {'/velocities': [[1, 0, 0]]}}", NULL, 200}),
 };
 const struct api_operation api_post_set_vjp = {
 	.handler = differentiate_set, .refuses_url_query = true, .variant = API_VJP, .is_large = is_large_of_set,
 	.requests = API_OBJECTS(&api_set_vjp_query), .answers = API_OBJECTS(&api_vjp_answer), .is_timed = true,
 	.id = "vjpSet", .tag = "sets", .summary = "Derivatives with respect to any fields, for a set",
 	.description = "Returns the same bytes as /v1/vjp for the set's document and this request combined.",
-	.examples = set_vjp_examples,
+	.examples = API_EXAMPLES(
+		{"by_coefficient", "Fields of the set's document, and of this request",
+		 "{'velocities': [[0.25, 0, 0]], 'cotangents': {'potential': 1}, 'wrt': ['/velocities', '/friction/mu']}", NULL,
+		 200}),
 };
 /* clang-format on */

@@ -70,31 +70,6 @@ static bool takes_many_values(const struct api_service *service, const struct ap
 }
 
 /* clang-format off */
-static const struct api_example get_function_examples[] = {
-	{"transition", "From static to kinetic",
-	 "{'name': 'smooth_mu', 'y': [0, 0.25, 0.5], 'mu_s': [1], 'mu_k': [0.5], 'eps_v': [0.5]}",
-	 "{'function': 'smooth_mu', 'values': [1.0, 0.75, 0.5]}", 200},
-	{"peak", "The force with the transition peak, whose maximum is exactly mu_s",
-	 "{'name': 'law_force', 'y': [0.25, 0.5, 0.75, 1], 'mu_s': [1], 'mu_k': [0], 'eps_v': [1],"
-	 " 'mu_transition': 'peak'}",
-	 "{'function': 'law_force', 'values': [0.75, 1.0, 0.5, 0.0]}", 200},
-	{"direction", "Pairs are sent flat", "{'name': 'anisotropic_x_from_tau_aniso', 'tau_aniso': [3, 4, 0, -2]}",
-	 "{'function': 'anisotropic_x_from_tau_aniso', 'values': [[0.6, 0.8], [0.0, -1.0]]}", 200},
-	{0},
-};
-static const struct api_example post_function_examples[] = {
-	{"smooth_mu_f1", "Friction force per normal force",
-	 "{'y': [0.25, 0.5, 2], 'mu_s': 1, 'mu_k': [0.1, 0.2, 0.3], 'eps_v': 1, 'mu_transition': 'quadratic'}",
-	 "{'function': 'smooth_mu_f1', 'values': [0.38828125, 0.45, 0.3]}", 200},
-	{"law_force_derivative", "Slope of the friction force, with the transition peak",
-	 "{'y': [0, 0.5, 0.75, 1.5], 'mu_s': 1, 'mu_k': 0, 'eps_v': 1, 'law': 'smooth', 'mu_transition': 'peak'}",
-	 "{'function': 'law_force_derivative', 'values': [4.0, 0.0, -4.0, 0.0]}", 200},
-	{"anisotropic_mu_eff_f", "Matchstick coefficients along two directions",
-	 "{'tau_dir': [[1, 0], [0, 1]], 'mu_s_aniso': [0.5, 0.25], 'mu_k_aniso': [0.25, 0.125]}",
-	 "{'function': 'anisotropic_mu_eff_f', 'values': [[0.5, 0.25], [0.25, 0.125]]}", 200},
-	{0},
-};
-
 const struct api_operation api_get_functions = {
 	.handler = get_functions, .answers = API_OBJECTS(&api_function_list_answer), .id = "listFunctions",
 	.tag = "functions", .summary = "Lists the scalar functions of the friction law",
@@ -106,7 +81,16 @@ const struct api_operation api_get_function = {
 	.description =
 		"/v1/functions lists the parameters of each function; others are refused. Parameters after the first have"
 		" one value (or pair) for all entries, or one per entry.",
-	.examples = get_function_examples,
+	.examples = API_EXAMPLES(
+		{"transition", "From static to kinetic",
+		 "{'name': 'smooth_mu', 'y': [0, 0.25, 0.5], 'mu_s': [1], 'mu_k': [0.5], 'eps_v': [0.5]}",
+		 "{'function': 'smooth_mu', 'values': [1.0, 0.75, 0.5]}", 200},
+		{"peak", "The force with the transition peak, whose maximum is exactly mu_s",
+		 "{'name': 'law_force', 'y': [0.25, 0.5, 0.75, 1], 'mu_s': [1], 'mu_k': [0], 'eps_v': [1],"
+		 " 'mu_transition': 'peak'}",
+		 "{'function': 'law_force', 'values': [0.75, 1.0, 0.5, 0.0]}", 200},
+		{"direction", "Pairs are sent flat", "{'name': 'anisotropic_x_from_tau_aniso', 'tau_aniso': [3, 4, 0, -2]}",
+		 "{'function': 'anisotropic_x_from_tau_aniso', 'values': [[0.6, 0.8], [0.0, -1.0]]}", 200}),
 };
 const struct api_operation api_post_function = {
 	.handler = post_function, .refuses_url_query = true, .is_large = takes_many_values,
@@ -115,6 +99,15 @@ const struct api_operation api_post_function = {
 	.answers = API_OBJECTS(&api_function_answer, &api_pairs_answer), .id = "postFunction", .tag = "functions",
 	.summary = "Evaluates a function at many points, with parameters in the body",
 	.description = "Parameters after the first have one value (or pair) for all entries, or one per entry.",
-	.examples = post_function_examples,
+	.examples = API_EXAMPLES(
+		{"smooth_mu_f1", "Friction force per normal force",
+		 "{'y': [0.25, 0.5, 2], 'mu_s': 1, 'mu_k': [0.1, 0.2, 0.3], 'eps_v': 1, 'mu_transition': 'quadratic'}",
+		 "{'function': 'smooth_mu_f1', 'values': [0.38828125, 0.45, 0.3]}", 200},
+		{"law_force_derivative", "Slope of the friction force, with the transition peak",
+		 "{'y': [0, 0.5, 0.75, 1.5], 'mu_s': 1, 'mu_k': 0, 'eps_v': 1, 'law': 'smooth', 'mu_transition': 'peak'}",
+		 "{'function': 'law_force_derivative', 'values': [4.0, 0.0, -4.0, 0.0]}", 200},
+		{"anisotropic_mu_eff_f", "Matchstick coefficients along two directions",
+		 "{'tau_dir': [[1, 0], [0, 1]], 'mu_s_aniso': [0.5, 0.25], 'mu_k_aniso': [0.25, 0.125]}",
+		 "{'function': 'anisotropic_mu_eff_f', 'values': [[0.5, 0.25], [0.25, 0.125]]}", 200}),
 };
 /* clang-format on */

@@ -28,7 +28,6 @@ const struct api_operation api_get_pattern = {
 	.answers = api_pattern_answers, .is_timed = true, .has_tag = true, .id = "setPattern", .tag = "sets",
 	.summary = "The sparsity pattern of a set's Hessian",
 	.description = "The Hessian without its values. The ETag depends only on the stencils and the numbers of vertices"
-		" and"
-	               " bodies.",
+		" and bodies.",
 };
 /* clang-format on */

@@ -461,17 +461,6 @@ bool api_set_query_is_large(const struct api_service *service, const struct api_
 #define ONE_VERTEX_SET "'dim': 3, 'n_vertices': 1, 'friction': {'eps_v': 0.5, 'mu': 0.5}, " \
 	"'collisions': {'plane_vertex': {'vertices': [0], 'plane_normal': [0, 0, 1], 'normal_force': 8}}"
 
-static const struct api_example put_examples[] = {
-	{"one_vertex", "A vertex on a floor; with normal_force given, positions are not"
-		" required", "{" ONE_VERTEX_SET "}", NULL,
-	 201},
-	{0},
-}, patch_examples[] = {
-	{"force", "Changes the normal force only",
-	 "{'collisions': {'plane_vertex': {'normal_force': 10}}}", NULL, 200},
-	{0},
-};
-
 const struct api_operation api_get_sets = {
 	.handler = get_sets, .refuses_url_query = true, .is_large = api_cost_unknown,
 	.answers = API_OBJECTS(&api_set_list_answer), .id = "listSets", .tag = "sets",
@@ -490,17 +479,21 @@ const struct api_operation api_put_set = {
 	.description = "Takes the lagged part of a request to /v1/evaluate, and replaces a set of that name as a whole. A"
 		" set is a cache, not the only copy: the service may forget it, and then returns 404, unknown_set."
 		" Repeating is safe, and costs nothing if the same set exists already.",
-	.examples = put_examples,
+	.examples = API_EXAMPLES(
+		{"one_vertex", "A vertex on a floor; with normal_force given, positions are not"
+			" required", "{" ONE_VERTEX_SET "}", NULL,
+		 201}),
 };
 const struct api_operation api_patch_set = {
 	.handler = patch_set, .refuses_url_query = true, .is_large = api_set_query_is_large,
 	.requests = API_OBJECTS(&api_set_patch), .answers = API_OBJECTS(&api_set_answer), .answers_json = true,
 	.merges = true, .is_timed = true, .id = "patchSet", .tag = "sets",
 	.summary = "Changes fields of a set, and prepares it anew",
-	.description = "JSON Merge Patch (RFC 7396): objects are merged, null removes a member, and an array is replaced"
-		" as a"
-	               " whole. The merged document is validated as a whole; if it is invalid, the set stays unchanged.",
-	.examples = patch_examples,
+	.description = "JSON Merge Patch (RFC 7396): objects are merged, null removes a member, and an array is replaced as"
+		" a whole. The merged document is validated as a whole; if it is invalid, the set stays unchanged.",
+	.examples = API_EXAMPLES(
+		{"force", "Changes the normal force only",
+		 "{'collisions': {'plane_vertex': {'normal_force': 10}}}", NULL, 200}),
 };
 const struct api_operation api_delete_set = {
 	.handler = delete_set, .refuses_url_query = true, .status = 204, .id = "deleteSet", .tag = "sets",

@@ -328,82 +328,76 @@ static bool answer(const struct api_call *call)
 }
 
 /* clang-format off */
-static const struct api_example info_examples[] = {
-	{"models", "All models", NULL, "{'protocolVersion': 1.0, 'models': ['friction', 'friction_gradient']}", 200}, {0}};
-static const struct api_example name_examples[] = {
-	{"support", "The calls that friction supports", "{'name': 'friction'}",
-	 "{'support': {'Evaluate': true, 'Gradient': true, 'ApplyJacobian': true, 'ApplyHessian': true}}", 200}, {0}};
-static const struct api_example input_examples[] = {
-	{"scene_inputs", "Inputs of the built-in scene", "{'name': 'friction'}",
-	 "{'inputSizes': [48, 12, 1, 1]}", 200}, {0}};
-static const struct api_example output_examples[] = {
-	{"scene_outputs", "Output of the built-in scene", "{'name': 'friction_gradient', 'config': {}}",
-	 "{'outputSizes': [60]}", 200}, {0}};
 #define AT_REST "'config': {'inputs': ['/friction/mu_s', '/friction/mu_k']}, 'input': [[0.5], [0.3]]"
-static const struct api_example evaluate_examples[] = {
-	{"scene_at_rest", "Coefficients as inputs, which leaves velocities zero",
-	 "{'name': 'friction', " AT_REST "}", "{'output': [[0.04761317227873352]]}", 200}, {0}};
-static const struct api_example gradient_examples[] = {
-	{"scene_at_rest", "With respect to mu_k", "{'name': 'friction', " AT_REST ", 'outWrt': 0, 'inWrt': 1, 'sens': [1]}",
-	 "{'output': [0.505889955461544]}", 200}, {0}};
-static const struct api_example jacobian_examples[] = {
-	{"scene_at_rest", "Along mu_k", "{'name': 'friction', " AT_REST ", 'outWrt': 0, 'inWrt': 1, 'vec': [1]}",
-	 "{'output': [0.505889955461544]}", 200}, {0}};
-static const struct api_example hessian_examples[] = {
-	{"scene_at_rest", "Gradient with respect to mu_s, along mu_k",
-	 "{'name': 'friction', " AT_REST ", 'outWrt': 0, 'inWrt1': 0, 'inWrt2': 1, 'sens': [1], 'vec': [1]}",
-	 "{'output': [0.0]}", 200}, {0}};
 
 const struct api_operation api_bridge_get_info = {
 	.handler = get_info, .answers = API_OBJECTS(&api_bridge_info), .id = "bridgeInfo", .tag = "um-bridge",
 	.summary = "Lists the models", .description = "Version of the protocol, and names of the models.",
-	.examples = info_examples,
+	.examples = API_EXAMPLES(
+		{"models", "All models", NULL, "{'protocolVersion': 1.0, 'models': ['friction', 'friction_gradient']}", 200}),
 };
 const struct api_operation api_bridge_model_info = {
 	.handler = describe, .variant = MODEL_INFO, .is_large = api_cost_of_body, .requests = API_OBJECTS(&api_bridge_name),
 	.answers = API_OBJECTS(&api_bridge_support), .id = "bridgeModelInfo", .tag = "um-bridge",
 	.summary = "The calls that a model supports", .description = "Whether it supports each of the calls below.",
-	.examples = name_examples,
+	.examples = API_EXAMPLES(
+		{"support", "The calls that friction supports", "{'name': 'friction'}",
+		 "{'support': {'Evaluate': true, 'Gradient': true, 'ApplyJacobian': true, 'ApplyHessian': true}}", 200}),
 };
 const struct api_operation api_bridge_input_sizes = {
 	.handler = describe, .variant = INPUT_SIZES, .is_large = api_cost_of_body,
 	.requests = API_OBJECTS(&api_bridge_sized), .answers = API_OBJECTS(&api_bridge_inputs), .id = "bridgeInputSizes",
 	.tag = "um-bridge", .summary = "Lengths of a model's inputs", .description = "One number per input.",
-	.examples = input_examples,
+	.examples = API_EXAMPLES(
+		{"scene_inputs", "Inputs of the built-in scene", "{'name': 'friction'}",
+		 "{'inputSizes': [48, 12, 1, 1]}", 200}),
 };
 const struct api_operation api_bridge_output_sizes = {
 	.handler = describe, .variant = OUTPUT_SIZES, .is_large = api_cost_of_body,
 	.requests = API_OBJECTS(&api_bridge_sized), .answers = API_OBJECTS(&api_bridge_outputs), .id = "bridgeOutputSizes",
 	.tag = "um-bridge", .summary = "Length of a model's output",
 	.description = "friction has one number, friction_gradient one per degree of freedom.",
-	.examples = output_examples,
+	.examples = API_EXAMPLES(
+		{"scene_outputs", "Output of the built-in scene", "{'name': 'friction_gradient', 'config': {}}",
+		 "{'outputSizes': [60]}", 200}),
 };
 const struct api_operation api_bridge_evaluate = {
 	.handler = answer, .variant = API_BRIDGE_EVALUATE, .is_large = api_cost_of_body,
 	.requests = API_OBJECTS(&api_bridge_evaluation), .answers = API_OBJECTS(&api_bridge_values), .is_timed = true,
 	.id = "bridgeEvaluate", .tag = "um-bridge", .summary = "A model's output",
 	.description = "friction: the potential. friction_gradient: its gradient, the negative friction force.",
-	.examples = evaluate_examples,
+	.examples = API_EXAMPLES(
+		{"scene_at_rest", "Coefficients as inputs, which leaves velocities zero",
+		 "{'name': 'friction', " AT_REST "}", "{'output': [[0.04761317227873352]]}", 200}),
 };
 const struct api_operation api_bridge_gradient = {
 	.handler = answer, .variant = API_BRIDGE_VJP, .is_large = api_cost_of_body,
 	.requests = API_OBJECTS(&api_bridge_gradient_call), .answers = API_OBJECTS(&api_bridge_vector), .is_timed = true,
 	.id = "bridgeGradient", .tag = "um-bridge", .summary = "Derivatives with respect to all numbers of an input",
-	.description = "Differentiates the product of sens with the output.", .examples = gradient_examples,
+	.description = "Differentiates the product of sens with the output.",
+	.examples = API_EXAMPLES(
+		{"scene_at_rest", "With respect to mu_k",
+		 "{'name': 'friction', " AT_REST ", 'outWrt': 0, 'inWrt': 1, 'sens': [1]}",
+		 "{'output': [0.505889955461544]}", 200}),
 };
 const struct api_operation api_bridge_apply_jacobian = {
 	.handler = answer, .variant = API_BRIDGE_JVP, .is_large = api_cost_of_body,
 	.requests = API_OBJECTS(&api_bridge_jacobian_call), .answers = API_OBJECTS(&api_bridge_vector), .is_timed = true,
 	.id = "bridgeApplyJacobian", .tag = "um-bridge", .summary = "The output's derivative along a direction",
-	.description = "The direction is vec, a change of one input.", .examples = jacobian_examples,
+	.description = "The direction is vec, a change of one input.",
+	.examples = API_EXAMPLES(
+		{"scene_at_rest", "Along mu_k", "{'name': 'friction', " AT_REST ", 'outWrt': 0, 'inWrt': 1, 'vec': [1]}",
+		 "{'output': [0.505889955461544]}", 200}),
 };
 const struct api_operation api_bridge_apply_hessian = {
 	.handler = answer, .variant = API_BRIDGE_SECOND, .is_large = api_cost_of_body,
 	.requests = API_OBJECTS(&api_bridge_hessian_call), .answers = API_OBJECTS(&api_bridge_vector), .is_timed = true,
 	.id = "bridgeApplyHessian", .tag = "um-bridge", .summary = "The derivative of a Gradient along a direction",
 	.description = "Differentiates the Gradient with respect to input inWrt1 along vec, a change of input inWrt2. Only"
-		" for"
-	               " the model friction, and for velocities, coefficients, eps_v, normal forces and weights.",
-	.examples = hessian_examples,
+		" for the model friction, and for velocities, coefficients, eps_v, normal forces and weights.",
+	.examples = API_EXAMPLES(
+		{"scene_at_rest", "Gradient with respect to mu_s, along mu_k",
+		 "{'name': 'friction', " AT_REST ", 'outWrt': 0, 'inWrt1': 0, 'inWrt2': 1, 'sens': [1], 'vec': [1]}",
+		 "{'output': [0.0]}", 200}),
 };
 /* clang-format on */

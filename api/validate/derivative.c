@@ -160,9 +160,7 @@ static bool check_list(struct derivative_check *d, const struct api_field *wrt)
 static void check_wrt(struct derivative_check *d)
 {
 	const struct api_field wrt = api_ruled(&d->root, &api_request, API_REQUEST_WRT);
-	if (!api_check_present(d->check, &wrt,
-	                       "JSON Pointers to the fields to differentiate with respect"
-	                       " to") ||
+	if (!api_check_present(d->check, &wrt, "JSON Pointers to the fields to differentiate with respect to") ||
 	    !check_list(d, &wrt))
 		return;
 	for (size_t i = 0; i < json_array_size(wrt.node); i++) {

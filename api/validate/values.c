@@ -367,9 +367,7 @@ static bool fault_index(struct api_check *check, const struct api_field *field, 
 		return api_fault_entry(check, API_E_INDEX_OUT_OF_RANGE, field, i, "%s is not a %s: indices start at 0", text,
 		                       what);
 	return api_fault_entry(check, API_E_INDEX_OUT_OF_RANGE, field, i,
-	                       "%s is not a %s: there are %zu, and indices start at"
-	                       " 0",
-	                       text, what, limit);
+	                       "%s is not a %s: there are %zu, and indices start at 0", text, what, limit);
 }
 
 /* Reports entries that are not indices. Of those not written as integers only the first one is known. */
@@ -407,9 +405,7 @@ static const int32_t *indices_below(struct api_check *check, const struct api_fi
 {
 	if (array->binary && (array->dtype == API_F64 || array->dtype == API_F32)) {
 		api_fault_at(check->fault, API_E_WRONG_TYPE, &field->path,
-		             "dtype %s is not allowed for indices: use i32, u32"
-		             " or i64",
-		             api_dtype_name(array->dtype));
+		             "dtype %s is not allowed for indices: use i32, u32 or i64", api_dtype_name(array->dtype));
 		return NULL;
 	}
 	const bool in_place = array->dtype == API_I32;

@@ -292,8 +292,7 @@ static void judge_page(const struct srv_gate *gate, const struct srv_head *head,
 	if (head->origin) {
 		if (!is_from_own_page(gate, call, head) && !is_from_allowed_page(gate, head))
 			refuse_page(head->origin,
-			            "is not an origin whose pages may use this service: its own, and those of "
-			            "--allow-origin.",
+			            "is not an origin whose pages may use this service: its own, and those of --allow-origin.",
 			            entry);
 	} else if (!may_come_without_origin(head, match)) {
 		refuse_page(head->fetch_site,

@@ -41,8 +41,8 @@ const struct srv_option srv_options_table[] = {
 	 "memory of all requests and collision sets together: bodies, documents, contacts, results, answers; over it: 503, "
 	 "or 413 for one request alone"},
 	{"set-bytes", "BYTES", SRV_BYTES, NULL, "half of memory-bytes", 1, 1024 * G, AT(set_bytes),
-	 "memory of all collision sets together, part of memory-bytes; where nothing can be forgotten: 503, or 413 for one "
-	 "set alone"},
+	 "memory of all collision sets together, part of memory-bytes; where nothing can be forgotten: 503, or 413 for one"
+	 " set alone"},
 	{"set-bytes-per-caller", "BYTES", SRV_BYTES, NULL, "set-bytes, or half of it with tokens", 1, 1024 * G,
 	 AT(set_bytes_per_caller), "memory of the collision sets of one token; over it: 503, or 413 for one set alone"},
 	{"sets", "N", SRV_COUNT, "1024", NULL, 1, 65536, AT(sets),
