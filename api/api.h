@@ -22,7 +22,6 @@ struct api_service {
 	size_t max_frame_bytes;             /* longest frame */
 	size_t max_answer_bytes;            /* longest answer */
 	size_t max_contacts, max_vertices;  /* per request; 0: limited only by the integer types */
-	size_t max_bodies;                  /* likewise */
 	bool defers;                        /* runs on threads that serve connections: api_handle defers large requests */
 	const struct fric_kernels *kernels; /* inner loops; NULL: the fastest that this processor supports */
 	struct api_sets *sets;              /* collision sets, outliving all requests; NULL: none are kept */

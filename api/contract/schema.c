@@ -127,11 +127,10 @@ static json_int_t most_rows(const struct api_schemas *schemas, enum api_length l
 		return length == API_N_STEPS ? API_MAX_STEPS : API_MAX_VECTORS;
 	if (length == API_N_POINTS)
 		return schemas->is_request ? API_MOST_POINTS : 0;
-	const struct api_service *service = schemas->service;
-	const size_t most = length == API_N_VERTICES ? service->max_vertices
-	                    : length == API_N_BODIES ? service->max_bodies
-	                    : length == API_N        ? service->max_contacts
-	                                             : 0;
+	const bool per_vertex = length == API_N_VERTICES || length == API_N_BODIES;
+	const size_t most = per_vertex        ? schemas->service->max_vertices
+	                    : length == API_N ? schemas->service->max_contacts
+	                                      : 0;
 	return schemas->is_request ? (json_int_t)most : 0;
 }
 

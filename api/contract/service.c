@@ -12,8 +12,7 @@
 	X(max_frame_bytes, "frame_body_bytes", "longest frame", true, "frames ", " bytes") \
 	X(max_answer_bytes, "answer_bytes", "longest answer", true, "answers ", " bytes") \
 	X(max_contacts, "contacts", "largest number of contacts in a request", false, "", " contacts") \
-	X(max_vertices, "vertices", "largest number of vertices and bodies in a request", false, "", " vertices") \
-	X(max_bodies, "bodies", "largest number of bodies in a request", false, "", " bodies")
+	X(max_vertices, "vertices", "largest number of vertices and bodies in a request", false, "", " vertices")
 #define LIMIT_OF(member, called, means, must, ...) {called, must, offsetof(struct api_service, member), __VA_ARGS__},
 const struct api_limit api_limits[] = {REQUEST_LIMITS(LIMIT_OF)};
 const int api_n_limits = N_OF(api_limits);

@@ -62,8 +62,7 @@ void api_check_positions(struct api_request_check *w)
 static bool check_most_bodies(struct api_request_check *w, const struct api_field *field, size_t n)
 {
 	const size_t vertices = w->n_vertices == API_UNKNOWN_LENGTH ? 0 : w->n_vertices;
-	return api_check_at_most(w->check, field, "bodies", n, api_check_limits(w->check)->max_bodies) &&
-	       api_check_at_most(w->check, field, "vertices and bodies", vertices + n,
+	return api_check_at_most(w->check, field, "vertices and bodies", vertices + n,
 	                         api_check_limits(w->check)->max_vertices) &&
 	       (api_n_dofs(w->dim, vertices, n) <= INT32_MAX ||
 	        api_fault_at(w->check->fault, API_E_TOO_MANY_ENTRIES, &field->path, "more than %d degrees of freedom",

@@ -20,8 +20,7 @@ struct api_service srv_service(const struct srv_options *options)
 	                            .max_frame_bytes = (size_t)options->max_frame_bytes,
 	                            .max_answer_bytes = (size_t)options->max_answer_bytes,
 	                            .max_contacts = (size_t)options->max_contacts,
-	                            .max_vertices = (size_t)options->max_vertices,
-	                            .max_bodies = (size_t)options->max_bodies};
+	                            .max_vertices = (size_t)options->max_vertices};
 }
 
 void srv_options_free(struct srv_options *options)

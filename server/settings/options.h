@@ -24,7 +24,6 @@ struct srv_options {
 	long long max_answer_bytes;
 	long long max_contacts;
 	long long max_vertices;
-	long long max_bodies;
 	long long memory_bytes;
 	long long set_bytes;
 	long long set_bytes_per_caller;

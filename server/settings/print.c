@@ -28,7 +28,7 @@ static void print_check_help(FILE *out)
 	      "  --json                     print the answer of POST /v1/check instead of a report\n"
 	      "  --help                     this text\n\n"
 	      "Also takes the options of the server (frictiond --help), of which --threads, --kernels, --memory-bytes,\n"
-	      "--max-json-bytes, --max-frame-bytes, --max-contacts, --max-vertices and --max-bodies matter.\n"
+	      "--max-json-bytes, --max-frame-bytes, --max-contacts and --max-vertices matter.\n"
 	      "Exit codes: 0 agrees; 1 does not agree; 2 could not be checked: the command line, the file or the request\n"
 	      "is wrong, or memory ran out.\n",
 	      out);

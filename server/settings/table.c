@@ -34,8 +34,6 @@ const struct srv_option srv_options_table[] = {
 	 AT(max_contacts), "contacts in a request; over it: 413"},
 	{"max-vertices", "N", SRV_COUNT, "50000000", NULL, 1, 1000000000,
 	 AT(max_vertices), "vertices in a request; over it: 413"},
-	{"max-bodies", "N", SRV_COUNT, "50000000", NULL, 1, 1000000000,
-	 AT(max_bodies), "rigid bodies in a request; over it: 413"},
 	{"memory-bytes", "BYTES", SRV_BYTES, NULL,
 	 "3/4 of the memory of the machine or its container that is left after 88 KiB for each connection",
 	 16 * M, 1024 * G,
