@@ -59,10 +59,10 @@ def values(y, s, k, eps):
     g0 = k - sum(integral(d, b - a) for a, b, d in parts[at + 1:]) - (integral(c, end - start) - integral(c, z - start))
     g1, g2 = polynomial(c, z - start), derivative(c, z - start)
     over = g1 / z if z else c[1]
-    derivative = 2 * s / end**2 if at == 0 else 4 * top
+    steepest = 2 * s / end**2 if at == 0 else 4 * top
     return {'law_potential': (eps * g0, eps * top), 'law_force': (g1, g1 if at == 0 else top),
             'law_force_over_speed': (over / eps, over / eps if at == 0 else top / y),
-            'law_force_derivative': (g2 / eps, derivative / eps)}
+            'law_force_derivative': (g2 / eps, steepest / eps)}
 
 
 def speeds(rng, s, k, eps):
