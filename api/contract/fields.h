@@ -161,18 +161,20 @@ extern const struct api_object api_request, api_set_document, api_set_query, api
 
 /* Names of values per contact; formats of matrices. */
 extern const char *const api_collision_output_names[FRIC_N_OUTPUTS + 1];
-extern const char *const api_hessian_formats[5], *const api_jacobian_formats[3];
+enum api_hessian_format { API_HESSIAN_FORMATS(API_PLACE) };
+enum api_jacobian_format { API_JACOBIAN_FORMATS(API_PLACE) };
+extern const char *const api_hessian_formats[], *const api_jacobian_formats[];
 extern const struct api_rule api_output_rules[FRIC_N_OUTPUTS]; /* by enum fric_output */
 extern const struct api_object api_answer, api_jvp_answer, api_vjp_answer;
 
 /* ---- /v1/sets ---- */
 
 enum { API_PATTERN_FORMAT, API_PATTERN_TRIANGLE, API_N_PATTERN };
-extern const char *const api_pattern_formats[4];
+extern const char *const api_pattern_formats[];
 extern const struct api_object api_set_patch, api_set_answer, api_set_list_answer, api_pattern_url_query,
 	api_check_url_query;
 /* Indexed by format, in the order of api_pattern_formats; NULL-terminated. */
-extern const struct api_object *const api_pattern_answers[4];
+extern const struct api_object *const api_pattern_answers[];
 
 /* ---- /v1/functions/NAME ---- */
 

@@ -226,5 +226,20 @@
 	  .meaning = "drag per normal force and slip velocity, added to any law") \
 	X(API_CALL_NO_MU, "no_mu", .kind = API_BOOL, .fallback = "false", .types = BIT(API_EFFECTIVE), \
 	  .meaning = "true returns 1, 1 and requires only tau_aniso")
+
+/* Formats of the Hessian: X(place, word, meaning). A pattern may be asked for in those of API_PATTERN_FORMATS:
+ * X(word, meaning, rules of what the Hessian has in this format, name of the pattern's schema). */
+#define API_HESSIAN_FORMATS(X) \
+	X(API_TRIPLETS, "triplets", "every contact's block, duplicates add up") \
+	X(API_CSR, "csr", "compressed rows, merged and sorted") \
+	X(API_BSR, "bsr", "compressed rows of blocks of dim x dim") \
+	X(API_FACTORS, "factors", "the factors of every contact's block")
+#define API_PATTERN_FORMATS(X) \
+	X("csr", "compressed rows, merged and sorted", csr_rules, "CsrPattern") \
+	X("bsr", "compressed rows of blocks of dim x dim", bsr_rules, "BsrPattern") \
+	X("triplets", "every contact's block, in order", triplets_rules, "TripletsPattern")
+#define API_JACOBIAN_FORMATS(X) \
+	X(API_JACOBIAN_CSR, "csr", "compressed rows, merged and sorted") \
+	X(API_JACOBIAN_TRIPLETS, "triplets", "every contact's block, duplicates add up")
 /* clang-format on */
 #endif

@@ -7,14 +7,12 @@ static const char *const triangle_meanings[] = {"all entries", "row <= col", "ro
 static const char *const projections[] = {"none", "clamp", "abs", NULL};
 static const char *const projection_meanings[] = {
 	"unchanged", "negative eigenvalues become 0", "negative eigenvalues change their sign", NULL};
-const char *const api_hessian_formats[5] = {"triplets", "csr", "bsr", "factors", NULL};
-static const char *const format_meanings[] = {
-	"every contact's block, duplicates add up", "compressed rows, merged and sorted",
-	"compressed rows of blocks of dim x dim", "the factors of every contact's block", NULL};
-
-const char *const api_jacobian_formats[3] = {"csr", "triplets", NULL};
-static const char *const jacobian_format_meanings[] = {
-	"compressed rows, merged and sorted", "every contact's block, duplicates add up", NULL};
+#define WORD_OF(place, word, ...) word,
+#define MEANING_OF(place, word, means) means,
+const char *const api_hessian_formats[] = {API_HESSIAN_FORMATS(WORD_OF) NULL};
+static const char *const format_meanings[] = {API_HESSIAN_FORMATS(MEANING_OF) NULL};
+const char *const api_jacobian_formats[] = {API_JACOBIAN_FORMATS(WORD_OF) NULL};
+static const char *const jacobian_format_meanings[] = {API_JACOBIAN_FORMATS(MEANING_OF) NULL};
 
 static const struct api_rule hessian_rules[API_N_HESSIAN] = {
 	[API_HESSIAN_FORMAT] = {.name = "format", .kind = API_WORD, .words = api_hessian_formats,
@@ -107,10 +105,10 @@ static const struct api_object jacobian_csr = OBJECT("JacobianCsr", "Jacobian in
 const struct api_object *const api_hessian_answers[] = {&triplets, &csr, &bsr, &factors, NULL};
 const struct api_object *const api_jacobian_answers[] = {&jacobian_csr, &jacobian_triplets, NULL};
 
-const char *const api_pattern_formats[4] = {"csr", "bsr", "triplets", NULL};
-static const char *const pattern_format_meanings[] = {
-	"compressed rows, merged and sorted", "compressed rows of blocks of dim x dim", "every contact's block, in order",
-	NULL};
+#define PATTERN_WORD(word, ...) word,
+#define PATTERN_MEANING(word, means, ...) means,
+const char *const api_pattern_formats[] = {API_PATTERN_FORMATS(PATTERN_WORD) NULL};
+static const char *const pattern_format_meanings[] = {API_PATTERN_FORMATS(PATTERN_MEANING) NULL};
 const struct api_object api_pattern_url_query = OBJECT("PatternQuery", "Selects the pattern.",
 	[API_PATTERN_FORMAT] = {.name = "format", .kind = API_WORD, .words = api_pattern_formats,
 		.meanings = pattern_format_meanings, .meaning = "format of the matrix"},
@@ -118,8 +116,7 @@ const struct api_object api_pattern_url_query = OBJECT("PatternQuery", "Selects 
 		.meaning = "entries to return, with bsr blocks"});
 
 /* Relies on numbers being the last member of each format. */
-#define PATTERN(called, rules) {called "Pattern", "The pattern of a Hessian in this format, without values.", rules, \
-	N_OF(rules) - 1, -1, NULL}
-static const struct api_object csr_pattern = PATTERN("Csr", csr_rules), bsr_pattern = PATTERN("Bsr", bsr_rules),
-							   triplets_pattern = PATTERN("Triplets", triplets_rules);
-const struct api_object *const api_pattern_answers[4] = {&csr_pattern, &bsr_pattern, &triplets_pattern, NULL};
+#define PATTERN(word, means, rules, called) \
+	&(const struct api_object){called, "The pattern of a Hessian in this format, without values.", rules, \
+	                           N_OF(rules) - 1, -1, NULL},
+const struct api_object *const api_pattern_answers[] = {API_PATTERN_FORMATS(PATTERN) NULL};

@@ -32,9 +32,6 @@ void api_check_per_body(struct api_check *check, const struct api_field *field, 
 /* Reports a Hessian in blocks of vertices if there are bodies. @return false */
 bool api_check_without_bodies(struct api_check *check, const struct api_field *format);
 
-enum api_hessian_format { API_TRIPLETS, API_CSR, API_BSR, API_FACTORS };
-enum api_jacobian_format { API_JACOBIAN_CSR, API_JACOBIAN_TRIPLETS };
-
 /* All arrays are borrowed from the document and from the check's arena. */
 struct api_query {
 	const double *velocities;             /* [n_vertices, dim] */

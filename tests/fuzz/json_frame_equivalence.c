@@ -10,6 +10,7 @@
 #include "api/base/arena.h"
 #include "api/codec/frame.h"
 #include "api/codec/media.h"
+#include "api/contract/fields.h"
 #include "core/fric.h"
 #include "tests/fuzz/compare.h"
 #include "tests/fuzz/fuzz.h"
@@ -131,11 +132,15 @@ static void put_scalar(struct request *r, const char *key, enum kind kind)
 	put_values(r, key, 0, none, 1, kind);
 }
 
-static void put_choice(struct request *r, const char *key, const char *const words[], size_t n)
+/* Writes any of the words that a field may have. */
+static void put_word(struct request *r, const struct api_rule *rule)
 {
 	char text[64];
-	snprintf(text, sizeof(text), "\"%s\"", words[below(r, n)]);
-	fuzz_put(r->d, key, accident(r) ? "null" : text);
+	size_t n = 0;
+	while (rule->words[n])
+		n++;
+	snprintf(text, sizeof(text), "\"%s\"", rule->words[below(r, n)]);
+	fuzz_put(r->d, rule->name, accident(r) ? "null" : text);
 }
 
 /* Writes a list of some of the words. */
@@ -205,8 +210,6 @@ static void put_materials(struct request *r)
 
 static void put_friction(struct request *r)
 {
-	static const char *const blends[] = {"mean", "min", "max", "product", "geometric_mean", "harmonic_mean"};
-	static const char *const transitions[] = {"cubic", "quadratic", "peak"};
 	fuzz_open(r->d, "friction");
 	if (!accident(r))
 		put_scalar(r, "eps_v", POSITIVE);
@@ -216,28 +219,25 @@ static void put_friction(struct request *r)
 	if (source >= 3 && source < 5)
 		put_mu(r, vertex_mu, r->n_vertices, false);
 	if ((source >= 3 && source < 5) || accident(r))
-		put_choice(r, "blend", blends, COUNT(blends));
+		put_word(r, &api_friction.rules[API_FRICTION_BLEND]);
 	if (source >= 5 && source < 7)
 		put_materials(r);
 	if (below(r, 2))
-		put_choice(r, "mu_transition", transitions, COUNT(transitions));
+		put_word(r, &api_friction.rules[API_FRICTION_TRANSITION]);
 	fuzz_close(r->d);
 }
 
 static void put_barrier(struct request *r)
 {
-	static const char *const types[] = {"clamped_log", "normalized_clamped_log", "clamped_log_squared", "cubic",
-	                                    "two_stage"};
-	static const char *const scalings[] = {"none", "physical"};
 	fuzz_open(r->d, "barrier");
 	put_scalar(r, "dhat", POSITIVE);
 	put_scalar(r, "stiffness", POSITIVE);
 	if (below(r, 2))
 		put_scalar(r, "dmin", NON_NEGATIVE);
 	if (below(r, 2))
-		put_choice(r, "type", types, COUNT(types));
+		put_word(r, &api_barrier.rules[API_BARRIER_TYPE]);
 	if (below(r, 2))
-		put_choice(r, "scaling", scalings, COUNT(scalings));
+		put_word(r, &api_barrier.rules[API_BARRIER_SCALING]);
 	fuzz_close(r->d);
 }
 
@@ -282,9 +282,6 @@ static void put_answer(struct request *r)
 	static const char *const collision_outputs[] = {
 		"potential", "tangential_velocity", "mu_s",          "mu_k",   "normal_force",
 		"distance",  "closest_point",       "tangent_basis", "status", "slip_ratio"};
-	static const char *const formats[] = {"triplets", "csr", "bsr", "factors"},
-							 *const projections[] = {"none", "clamp", "abs"},
-							 *const triangles[] = {"full", "upper", "lower"}, *const reactions[] = {"error", "skip"};
 	const uint8_t fields = fuzz_byte(r->input);
 	if (fields & 1)
 		put_choices(r, "outputs", outputs, COUNT(outputs), fields & 2 ? outputs[COLLISIONS] : NULL);
@@ -294,10 +291,10 @@ static void put_answer(struct request *r)
 		put_choices(r, "collision_outputs", collision_outputs, COUNT(collision_outputs), NULL);
 	if (fields & 4) {
 		fuzz_open(r->d, "hessian");
-		put_choice(r, "format", formats, COUNT(formats));
+		put_word(r, &api_hessian.rules[API_HESSIAN_FORMAT]);
 		if (fields & 16)
-			put_choice(r, "triangle", triangles, COUNT(triangles));
-		put_choice(r, "projection", projections, COUNT(projections));
+			put_word(r, &api_hessian.rules[API_HESSIAN_TRIANGLE]);
+		put_word(r, &api_hessian.rules[API_HESSIAN_PROJECTION]);
 		if (fields & 128)
 			fuzz_put(r->d, "pattern", accident(r) ? "true" : "false");
 		fuzz_close(r->d);
@@ -311,7 +308,7 @@ static void put_answer(struct request *r)
 	if (fields & 64 || (fields & 1 && !accident(r)))
 		put_field(r, "vectors", below(r, 4), r->n_vertices * r->dim, 0, false, ANY);
 	if (fields & 8)
-		put_choice(r, "on_degenerate", reactions, COUNT(reactions));
+		put_word(r, &api_request.rules[API_REQUEST_ON_DEGENERATE]);
 }
 
 static void put_groups(struct request *r, uint8_t groups, bool many)
