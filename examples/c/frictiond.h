@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/* What went wrong. status: the HTTP status, or 0 if no answer came or the fault is on this side (see detail).
+/* An error. status: the HTTP status, or 0 if no answer came or the client itself failed (see detail).
  * pointer: JSON Pointer to the culprit in the request, or empty. code: for programs ("unknown_set"), or empty. Texts
  * that are too long are truncated. */
 struct frictiond_error {
@@ -31,8 +31,8 @@ struct frictiond;
 struct frictiond *frictiond_open(const char *url, const char *token);
 void frictiond_close(struct frictiond *service);
 
-/* How often a request is repeated when the service is busy (429, 502, 503, 504) or the connection fails (5), and
- * after how many seconds a try is given up (300). */
+/* retries: number of times that a request is repeated if the service is busy (429, 502, 503, 504) or the connection
+ * fails; default 5. timeout: seconds allowed for each try; default 300. */
 void frictiond_set(struct frictiond *service, int retries, long timeout);
 
 /* These return the answer, which the caller releases with json_decref, or NULL with the reason in *error.
@@ -43,7 +43,7 @@ json_t *frictiond_function(struct frictiond *service, const char *name, const js
                            struct frictiond_error *error);
 json_t *frictiond_get(struct frictiond *service, const char *path, struct frictiond_error *error);
 
-/* Derivatives (docs/derivatives.md). batch: one without outputs and their options, and in it "tangents" for a jvp,
+/* Derivatives (docs/derivatives.md). batch: without outputs and their options, but with "tangents" for a jvp,
  * {"/velocities": [..], ..}, or "cotangents", {"potential": 1, "gradient": [..]}, and "wrt", ["/positions", ..], for a
  * vjp. The answer's "tangents" has the members potential and gradient, its "cotangents" one for each pointer of wrt:
  * json_object_get(json_object_get(answer, "cotangents"), "/positions"). */
@@ -79,10 +79,10 @@ int frictiond_vjp_frame(struct frictiond *service, const json_t *document, const
                         struct frictiond_answer *answer, struct frictiond_error *error);
 void frictiond_answer_free(struct frictiond_answer *answer);
 
-/* Collision sets: contacts that the service keeps prepared, for many queries. The service may forget a set, or be
- * replaced by one that never had it; then it is put again as it was sent and patched. Every request says which version
- * of the set it means, so no answer is about contacts that somebody else has put under the name. A set uses the
- * connection of its service; close it first. */
+/* Collision sets: contacts that the service keeps prepared, for many evaluations. The service may forget a set, or be
+ * replaced by one that does not have it. The client then PUTs it again, with all patches. Every request states the
+ * version of the set, so no answer is for contacts that somebody else has put under the name. A set uses the
+ * connection of its service; close the set first. */
 struct frictiond_set;
 
 /* Puts a set. document: a batch without velocities, outputs and their options, with references into frame; both are
@@ -101,7 +101,8 @@ int frictiond_set_evaluate(struct frictiond_set *set, const json_t *query, const
 int frictiond_set_check(struct frictiond_set *set, const json_t *query, const struct frictiond_frame *frame,
                         struct frictiond_answer *answer, struct frictiond_error *error);
 
-/* Derivatives with respect to fields of the set or of the query, which has tangents, or cotangents and wrt, as a batch would. */
+/* Derivatives with respect to fields of the set or of the query. The query has tangents, or cotangents and wrt, as a
+ * batch does. */
 int frictiond_set_jvp(struct frictiond_set *set, const json_t *query, const struct frictiond_frame *frame,
                       struct frictiond_answer *answer, struct frictiond_error *error);
 int frictiond_set_vjp(struct frictiond_set *set, const json_t *query, const struct frictiond_frame *frame,
@@ -112,17 +113,17 @@ int frictiond_set_pattern(struct frictiond_set *set, const char *format, const c
                           struct frictiond_answer *answer, struct frictiond_error *error);
 
 /* Changes the members of the set's document that are in fields; null removes one (JSON Merge Patch). frame: as above.
- * If it is refused, the set stays as it was. Returns 0, or -1 and *error. */
+ * If it is refused, the set does not change. Returns 0, or -1 and *error. */
 int frictiond_set_patch(struct frictiond_set *set, const json_t *fields, const struct frictiond_frame *frame,
                         struct frictiond_error *error);
 
-/* Patches the anchors with those of an answer (outputs: collisions, collision_outputs: anchor), which sticking contacts
- * remember in the next step. ratio: this step's length divided by the next one's, if velocities are velocities, else 1.
- * The next step's contacts must be the same; anchors of others are yours to match. Returns 0, or -1 and *error. */
+/* Patches the anchors with those of an answer (outputs: collisions, collision_outputs: anchor), for the next step.
+ * ratio: this step's length divided by the next one's, if velocities are velocities, otherwise 1. The next step must
+ * have the same contacts; otherwise match anchors yourself. Returns 0, or -1 and *error. */
 int frictiond_set_carry(struct frictiond_set *set, const struct frictiond_answer *answer, double ratio,
                         struct frictiond_error *error);
 
-/* How many numbers an array of an answer has, nested or not, in the text or in the tail; 0 for anything else. */
+/* Number of numbers in an array of an answer, nested or not, in the text or in the tail; 0 if it is not an array. */
 size_t frictiond_count(const json_t *array);
 
 /* Copies them, row by row; answer: NULL for an array of a JSON answer. Returns 0, or -1 if there are not n of them

@@ -5,12 +5,12 @@
  *     const client = new Client("http://127.0.0.1:8080");
  *     const answer = await client.evaluate(batch);     // batch: the document of docs/api.md, lists or typed arrays
  *     const force = answer.gradient.map((g) => -g);    // unit of normal_force
- *     const contacts = await client.set(batch);        // the same contacts again and again: see CollisionSet
+ *     const contacts = await client.set(batch);        // to evaluate the same contacts many times: see CollisionSet
  *     const { cotangents } = await client.vjp(batch, { potential: 1 }, ["/positions"]);    // derivatives
  *
- * Typed arrays travel in binary (docs/frame.md). The numbers of an answer are flat typed arrays, row by row, with their
- * `shape` as a property: indices are Int32Array, all else Float64Array. The types in the comments are TypeScript's, for
- * editors and for `tsc --allowJs`.
+ * Typed arrays are sent in binary (docs/frame.md). The numbers of an answer are flat typed arrays, row by row, with
+ * their `shape` as a property: indices are Int32Array, all others Float64Array. The types in the comments are
+ * TypeScript's, for editors and for `tsc --allowJs`.
  *
  * @typedef {Record<string, any>} Batch  the document of a request; docs/api.md has its fields
  * @typedef {Record<string, any>} Answer  the document of an answer
@@ -33,8 +33,8 @@ const UNIX = "http+unix:", LOST = ["unknown_set", "set_changed"], PUTS = 3;
 
 /**
  * The service, or a proxy in front of it, refused: status (null if there was no answer), title, detail,
- * errors [{pointer, detail}], pointer (of the first error, or null), requestId (as in the service's log), code (one of
- * the service's words for what is wrong, or null).
+ * errors [{pointer, detail}], pointer (of the first error, or null), requestId (as in the service's log), code (the
+ * service's code for the error, or null).
  *
  *     try { await client.evaluate(batch); } catch (error) { console.log(error.status, error.pointer); }
  */
@@ -64,7 +64,7 @@ export class FrictiondError extends Error {
 /** No answer in time; or after all retries no answer, or still 503 (429, 502, 504). It may work later. */
 export class Unavailable extends FrictiondError {}
 
-/** Node says why a connection failed; a browser does not tell a page. */
+/** The reason of a failed connection, which node reports but browsers hide from pages. */
 function hint(error) {
 	if (!error.cause)
 		return "; is it running, and does it allow this page (--allow-origin)?";
@@ -118,7 +118,8 @@ export class Client {
 	}
 
 	/**
-	 * POST /v1/jvp: potential, gradient, and under `tangents` their derivatives along tangents. `batch`: as for evaluate() without outputs and their options.
+	 * POST /v1/jvp: potential, gradient, and under `tangents` their derivatives along tangents. `batch`: as for
+	 * evaluate() without outputs and their options.
 	 *
 	 *     (await client.jvp(batch, { "/friction/mu": 1 })).tangents.gradient
 	 * @param {Batch} batch
@@ -132,7 +133,7 @@ export class Client {
 
 	/**
 	 * POST /v1/vjp: potential, gradient, and under `cotangents` the derivatives of the sum of answers times cotangents
-	 * with respect to every number of the fields that `wrt`, a list of JSON Pointers, names.
+	 * with respect to every number of the fields named by `wrt`, a list of JSON Pointers.
 	 *
 	 *     (await client.vjp(batch, { potential: 1 }, ["/positions"])).cotangents["/positions"]
 	 * @param {Batch} batch
@@ -146,9 +147,9 @@ export class Client {
 	}
 
 	/**
-	 * Leaves the contacts with the service, as a CollisionSet. Options: name, one that is free is made up otherwise.
-	 * `batch` has the fields of evaluate() without velocities, outputs and their options; if no other field says how
-	 * many vertices there are, it needs n_vertices.
+	 * Stores the contacts in the service, as a CollisionSet. Options: name, by default a random one.
+	 * `batch` has the fields of evaluate() without velocities, outputs and their options. It needs n_vertices unless
+	 * another field has a row per vertex.
 	 * @param {Batch} batch
 	 * @param {{name?: string, signal?: AbortSignal}} [options]
 	 */
@@ -159,7 +160,7 @@ export class Client {
 	}
 
 	/**
-	 * Calls use(contacts) with a set that is deleted when `use` has ended; returns what `use` returned.
+	 * Calls use(contacts) with a set, deletes the set afterwards, and returns the result of `use`.
 	 * @template T
 	 * @param {Batch} batch
 	 * @param {(contacts: CollisionSet) => T | Promise<T>} use
@@ -265,7 +266,7 @@ export class Client {
 		}
 	}
 
-	/** fetch knows no Unix-domain sockets. */
+	/** fetch does not support Unix-domain sockets. */
 	async #exchangeUnix(method, path, body, headers, signal) {
 		const http = await import("node:http");
 		this.agent ??= new http.Agent({ keepAlive: true });
@@ -293,8 +294,8 @@ export class Client {
  *         await contacts.patch({ positions });  // lagged again
  *     });
  *
- * The service may forget a set, and another program may replace one of the same name. The object remembers what it has
- * sent, and sends it again when needed. Where the language has it, `await using contacts = await client.set(batch)`
+ * The service may forget a set, and another program may replace one of the same name. The object keeps a copy of the
+ * contacts and sends it again when needed. If the runtime supports it, `await using contacts = await client.set(batch)`
  * deletes the set at the end of the block.
  */
 export class CollisionSet {
@@ -379,7 +380,7 @@ export class CollisionSet {
 	}
 
 	/**
-	 * What the service says of the set.
+	 * The service's description of the set.
 	 * @param {Abortable} [options]
 	 * @returns {Promise<Answer>}
 	 */
@@ -388,7 +389,7 @@ export class CollisionSet {
 	}
 
 	/**
-	 * Replaces all of the set.
+	 * Replaces the whole set.
 	 * @param {Batch} batch
 	 * @param {Abortable} [options]
 	 */
@@ -397,7 +398,7 @@ export class CollisionSet {
 	}
 
 	/**
-	 * Replaces some fields (JSON Merge Patch: null removes one). Refused fields leave the set as it was.
+	 * Replaces some fields (JSON Merge Patch: null removes one). If they are refused, the set does not change.
 	 * @param {Batch} fields
 	 * @param {Abortable} [options]
 	 */
@@ -416,9 +417,9 @@ export class CollisionSet {
 	}
 
 	/**
-	 * Patches the anchors with those of an answer (outputs: collisions, collision_outputs: anchor), which sticking contacts
-	 * remember in the next step. ratio: this step's length divided by the next one's, if `velocities` are velocities. The
-	 * next step's contacts must be the same; anchors of others are yours to match.
+	 * Patches the anchors with those of an answer (outputs: collisions, collision_outputs: anchor), for the next step.
+	 * ratio: this step's length divided by the next one's, if `velocities` are velocities. The next step must have the
+	 * same contacts; otherwise match anchors yourself.
 	 * @param {Answer} answer
 	 * @param {number} [ratio]
 	 * @param {Abortable} [options]
@@ -431,7 +432,7 @@ export class CollisionSet {
 		await this.patch({ collisions: Object.fromEntries(groups.map(([name, group]) => [name, carried(group)])) }, options);
 	}
 
-	/** Deletes the set. A later evaluate() would put it again. */
+	/** Deletes the set. A later evaluate() would PUT it again. */
 	async close() {
 		try {
 			await this.#send("DELETE", this.path, undefined, undefined, undefined,
@@ -446,7 +447,7 @@ export class CollisionSet {
 		await this.close();
 	}
 
-	/** Two changes at the same time would each forget the other. */
+	/** Makes changes one after the other: of two at the same time, one would be lost. */
 	#inTurn(change) {
 		const done = this.#patches.then(change);
 		this.#patches = done.catch(() => {});
@@ -488,7 +489,7 @@ function freeName() {
 	return globalThis.crypto?.randomUUID?.() ?? [Date.now().toString(36), random(), random()].join("-");
 }
 
-/** A document that stays as it is when the arrays in the original are written to. */
+/** A copy of a document, with copies of its arrays. */
 function copied(value) {
 	if (ArrayBuffer.isView(value) && value.slice)
 		return Object.assign(value.slice(), value.shape && { shape: value.shape });

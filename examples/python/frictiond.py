@@ -5,13 +5,13 @@
     answer = client.evaluate(batch)              # batch: the document of docs/api.md, lists or NumPy arrays
     force = -answer["gradient"]                  # unit of normal_force
     H = frictiond.hessian_matrix(answer)         # scipy.sparse.csr_matrix
-    with client.set(lagged) as contacts:         # the same without the query; the service keeps it prepared
+    with client.set(lagged) as contacts:         # a batch without velocities, which the service keeps prepared
         answer = contacts.evaluate(velocities)   # with bodies: contacts.evaluate(body_velocities=twists)
-        after = contacts.step(velocities, mass, h, load)   # a time step of implicit Euler, whose contacts hold
+        after = contacts.step(velocities, mass, h, load)   # a time step of implicit Euler; contacts hold at rest
     back = client.vjp(batch, {"gradient": g}, ["/positions", "/friction/mu_s"])   # derivatives; forward: client.jvp
 
-Arrays of answers are read-only. Needs Python 3.10 or later and NumPy; only hessian_matrix and steps need SciPy, and
-frictiond.torch, the file frictiond/torch.py beside this one, PyTorch. Proxies set in the environment are not used.
+Arrays of answers are read-only. Needs Python 3.10 or later and NumPy; hessian_matrix and steps also need SciPy, and
+frictiond.torch (the file frictiond/torch.py beside this one) needs PyTorch. The environment's proxies are not used.
 """
 import http.client
 import json
@@ -38,25 +38,25 @@ Answer = dict[str, Any]  # arrays of numbers in it are NumPy arrays
 FRAME, JSON = "application/vnd.frictiond.frame", "application/json"
 DTYPES = {"f64": np.dtype("<f8"), "f32": np.dtype("<f4"), "i32": np.dtype("<i4"), "u32": np.dtype("<u4"),
           "i64": np.dtype("<i8")}
-INDICES = ("rows", "cols", "indptr", "indices", "status", "vertices")  # fields of answers that hold integers
-LISTS = ("shape", "skipped", "notes")  # and those that stay lists
+INDICES = ("rows", "cols", "indptr", "indices", "status", "vertices")  # integer fields of answers
+LISTS = ("shape", "skipped", "notes")  # fields of answers that stay lists
 PATTERN = {"csr": ("indptr", "indices"), "bsr": ("indptr", "indices"), "triplets": ("rows", "cols")}
 REPEATED = (429, 502, 503, 504)
 FIRST_WAIT, LONGEST_WAIT = 0.05, 30.0  # seconds between tries
-LONG = 65536  # bytes; above, calling send for each array takes less time than putting them together
-PLACE = ("velocities", "body_velocities")  # what a query brings: where it is asked, and for what
-WANTED = ("outputs", "collision_outputs", "hessian", "line", "vectors", "position_jacobian")
-LOST = ("unknown_set", "set_changed")  # codes of errors that another PUT mends
-__path__ = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "frictiond")]  # where frictiond.torch is, if it is
+LONG = 65536  # bytes; above, calling send for each array takes less time than joining them
+PLACE = ("velocities", "body_velocities")  # fields of a query: where to evaluate
+WANTED = ("outputs", "collision_outputs", "hessian", "line", "vectors", "position_jacobian")  # and what to return
+LOST = ("unknown_set", "set_changed")  # codes of errors that another PUT resolves
+__path__ = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "frictiond")]  # where frictiond.torch may be
 
 
 class Error(Exception):
     """The service, or a proxy in front of it, refused the request.
 
     status      HTTP status, or None if there was no answer
-    title, detail   in words
+    title, detail   text for people
     errors      list of (JSON Pointer into the batch, detail)
-    request_id  names the request in the service's log, or None
+    request_id  id of the request in the service's log, or None
     code        for programs: "unknown_set", "set_changed", ..., or None
 
         try:
@@ -79,16 +79,16 @@ class Error(Exception):
 class Unavailable(Error):
     """No answer in time; or after all retries no answer, or still 503 (429, 502, 504). It may work later.
 
-        except frictiond.Unavailable: keep the batch and ask again
+        except frictiond.Unavailable: keep the batch and send it again
     """
 
 
 class NotConverged(RuntimeError):
-    """A time step whose equations Newton's method has not solved. The message names what is out of balance. No anchors
-    have been carried, so the step can be repeated, for instance with half its length.
+    """A time step whose equations Newton's method has not solved. The message names the unbalanced component.
+    No anchors were carried, so the step can be repeated, for instance with half its length.
 
-    velocities   those of the last iteration
-    residual     the forces out of balance there, in the shape of velocities
+    velocities   of the last iteration
+    residual     unbalanced forces at these velocities, in their shape
     """
 
     def __init__(self, why: str, velocities: NDArray[Any], residual: NDArray[Any]) -> None:
@@ -97,7 +97,7 @@ class NotConverged(RuntimeError):
 
 
 class Step(NamedTuple):
-    """What Client.step and Set.step return."""
+    """Result of Client.step and Set.step."""
     velocities: NDArray[Any]
     anchors: dict[str, NDArray[Any]]
     iterations: int
@@ -152,16 +152,16 @@ class Client:
 
     def vjp(self, batch: Batch, cotangents: Mapping[str, ArrayLike], wrt: str | Sequence[str]) -> Answer:
         """POST /v1/vjp: potential and gradient, and under "cotangents" the derivatives of the sum of each answer times
-        its cotangent ("potential", "gradient", "body_gradient"; those not there: 0) by every number of the fields that
-        wrt, a list of JSON Pointers (or one), names.
+        its cotangent ("potential", "gradient", "body_gradient"; default 0) with respect to every number of the fields
+        named by wrt, a list of JSON Pointers (or one).
 
             client.vjp(batch, {"potential": 1}, ["/friction/mu"])["cotangents"]["/friction/mu"]    # one number
         """
         return _arrays(self._post("/v1/vjp", {**_with_velocities(batch), "cotangents": cotangents, "wrt": _pointers(wrt)}))
 
     def step(self, batch: Batch, before: ArrayLike, inertia: Any, h: float, load: ArrayLike = 0.0, **how: Any) -> Step:
-        """One step of implicit Euler, as Set.step, which describes all arguments; here nothing is carried. The next
-        batch needs the anchors of the result, for the contacts that persist:
+        """One step of implicit Euler, as Set.step, which describes all arguments, but nothing is carried. Put the
+        anchors of the result into the next batch, for the contacts that persist:
 
             after = client.step(batch, v, inertia, h, load)
             batch["collisions"]["plane_vertex"]["anchor"] = after.anchors["plane_vertex"]
@@ -175,7 +175,7 @@ class Client:
 
             client.function("smooth_mu", y=np.linspace(0, 2e-3, 9), mu_s=1, mu_k=0.1, eps_v=1e-3)
 
-        Those of any law are law_force, law_potential, …:
+        law_force, law_potential, … support every law:
 
             client.function("law_force", y=np.linspace(0, 1, 9), mu_s=1, mu_k=1, eps_v=1e-3, law="curve",
                             curve={"speeds": [0, 0.5, 1], "factors": [1, 0.7, 0.6]})
@@ -183,10 +183,10 @@ class Client:
         return _arrays(self._post("/v1/functions/" + urllib.parse.quote(name, safe=""), parameters))["values"]
 
     def set(self, batch: Batch, name: str | None = None) -> "Set":
-        """PUT /v1/sets/NAME: leaves contacts with the service, as a Set to ask many queries about. batch: as for
-        evaluate. Velocities, outputs and their options are not sent: they are the query that the set's methods ask
-        by default. Without velocities, "n_vertices" says how many vertices there are, if no other field does.
-        name: by default one that no other set has.
+        """PUT /v1/sets/NAME: stores contacts in the service, as a Set to be evaluated many times. batch: as for
+        evaluate. Its velocities, outputs and their options are not sent; they are the defaults of the set's methods.
+        Without velocities, give "n_vertices", unless another field has a row per vertex.
+        name: by default a random one.
 
             client.set(lagged).evaluate(np.zeros((16, 3)))["n_vertices"]    # 16
         """
@@ -285,14 +285,14 @@ class Client:
 class Set:
     """Contacts that the service keeps prepared: see Client.set. Threads may share a set.
 
-    The service may forget a set, or be replaced by one that never had it; it is then put again as it was sent and
-    patched, so arrays may be changed meanwhile. Every request says which version of the set it means, so that no
-    answer is about contacts that somebody else has put under the same name. The end of `with` deletes the set.
+    The service may forget a set, or be replaced by one that does not have it. The set is then PUT again, with all
+    patches, from a copy, so you may change arrays after sending them. Every request states the version of the set, so
+    no answer is for contacts that somebody else has put under the same name. The end of `with` deletes the set.
 
     name    in the service
-    query   what Client.set was given beside contacts: velocities, outputs and their options. Where a method gets no
-               velocities it uses these, and evaluate asks for these outputs unless its arguments name any
-    info    what the service says about the set: version, n_vertices, n_collisions, groups, idle_seconds, skipped
+    query   velocities, outputs and their options from the batch given to Client.set: defaults of the methods that get
+            no velocities, or no outputs
+    info    the service's description of the set: version, n_vertices, n_collisions, groups, idle_seconds, skipped
 
         with client.set(lagged) as contacts:
             answer = contacts.evaluate(velocities, outputs=["gradient"])
@@ -308,8 +308,8 @@ class Set:
         self._put(body, kind)
 
     def evaluate(self, velocities: ArrayLike | None = None, **query: Any) -> Answer:
-        """POST /v1/sets/NAME/evaluate: what Client.evaluate returns for the contacts and this query together. Velocities
-        of bodies go by name, alone if there are no vertices: contacts.evaluate(body_velocities=twists)["body_gradient"]
+        """POST /v1/sets/NAME/evaluate: the answer of Client.evaluate for the contacts and this query together. Pass
+        velocities of bodies by keyword: contacts.evaluate(body_velocities=twists)["body_gradient"]
 
             contacts.evaluate(np.zeros((16, 3)), outputs=["gradient"])["n_vertices"]    # 16
         """
@@ -324,7 +324,7 @@ class Set:
 
     def jvp(self, velocities: ArrayLike | None = None, tangents: Mapping[str, ArrayLike] | None = None,
             **query: Any) -> Answer:
-        """POST /v1/sets/NAME/jvp: what Client.jvp returns for the contacts and this query together, along tangents
+        """POST /v1/sets/NAME/jvp: the answer of Client.jvp for the contacts and this query together, along tangents
         of fields of either.
 
             contacts.jvp(np.zeros((16, 3)), {"/friction/mu_s": 1})["tangents"]["potential"]
@@ -333,7 +333,7 @@ class Set:
 
     def vjp(self, velocities: ArrayLike | None = None, cotangents: Mapping[str, ArrayLike] | None = None,
             wrt: str | Sequence[str] = (), **query: Any) -> Answer:
-        """POST /v1/sets/NAME/vjp: what Client.vjp returns for the contacts and this query together.
+        """POST /v1/sets/NAME/vjp: the answer of Client.vjp for the contacts and this query together.
 
             contacts.vjp(np.zeros((16, 3)), {"gradient": np.ones(48)}, ["/positions"])["cotangents"]["/positions"]
         """
@@ -348,8 +348,8 @@ class Set:
         return self._ask("GET", "/pattern?" + urllib.parse.urlencode({"format": format, "triangle": triangle}))
 
     def patch(self, **fields: Any) -> Answer:
-        """PATCH /v1/sets/NAME: new values for members of the contacts; None removes a member, a dict changes those
-        of its members that it names. A patch that the service refuses changes nothing. Returns info.
+        """PATCH /v1/sets/NAME: new values for members of the contacts; None removes a member, a dict changes
+        only the members that it names. A refused patch changes nothing. Returns info.
 
             contacts.patch(friction={"eps_v": 2e-3})["n_vertices"]    # 16
         """
@@ -367,9 +367,8 @@ class Set:
 
     def carry(self, answer: Answer, ratio: float = 1.0) -> Answer:
         """Patches the anchors with those of an answer ("collisions" among its outputs, "anchor" among its
-        collision_outputs), which sticking contacts remember in the next step. ratio: this step's length divided by the
-        next one's, if `velocities` are velocities. The next step's contacts must be the same; anchors of others are
-        yours to match. Returns info.
+        collision_outputs), for the next step. ratio: this step's length divided by the next one's, if `velocities` are
+        velocities. The next step must have the same contacts; otherwise match anchors yourself. Returns info.
 
             contacts.carry(contacts.evaluate(np.zeros((16, 3)), outputs=["collisions"],
                                              collision_outputs=["anchor"]))["n_vertices"]    # 16
@@ -388,27 +387,27 @@ class Set:
 
         with D the friction potential, and patches the anchors for the next step, so that sticking contacts hold. Newton's
         method starts where no contact slips, goes only downhill, and ends when the forces balance. Where friction falls
-        with slip a step may have several solutions, one of which sticks; a start at the last velocity would find sliding
-        ones.
+        with slip, a step may have several solutions, one of which sticks; from the last velocity, it would find
+        a sliding one.
 
-        before    velocities at the beginning of the step: [n_vertices, dim] (m/s); of bodies alone, twists [n_bodies, 6]
-                  (2D: [n_bodies, 3]); of both, flat: all vertices', then all bodies'. v has this shape
-        inertia   M: a mass (kg), masses of a shape that broadcasts to that of before, or a matrix over all DOFs
-                  [n_dofs, n_dofs], symmetric, dense or of SciPy. Positive on all DOFs
+        before    velocities at the beginning of the step: [n_vertices, dim] (m/s); with only bodies, twists
+                  [n_bodies, 6] (2D: [n_bodies, 3]); with both, flat: vertices first, then bodies. v has this shape
+        inertia   M: a mass (kg), masses whose shape broadcasts to that of before, or a matrix over all DOFs
+                  [n_dofs, n_dofs], symmetric, dense or of SciPy; positive definite
         h         length of the step (s)
-        load      forces (N) that do not depend on v, of a shape that broadcasts to that of before
+        load      forces (N) that do not depend on v; their shape broadcasts to that of before
         next_h    length of the next step, if it differs: anchors are then multiplied by h / next_h
-        carry     False: the set keeps its anchors; those of the result are yours to match with other contacts
+        carry     False: the set keeps its anchors; match those of the result with other contacts yourself
         others    further energies, such as elasticity Psi(x + h v) / h: others(v) returns a value (W = N m/s), its
                   gradient (N, in the shape of v) and its Hessian [n_dofs, n_dofs] (N s/m), positive semidefinite
-        start     velocities to start from, in the shape of before, at which contacts do not slip. By default 0, and on
-                  planes with a surface_velocity that. Needed where other contacts have a surface_velocity
-        tolerance    largest force out of balance, as a share of the largest force (1e-10)
+        start     velocities to start from, in the shape of before, at which contacts do not slip. By default 0, or the
+                  surface_velocity of a plane. Required if other contacts have a surface_velocity
+        tolerance    largest unbalanced force, relative to the largest force (1e-10)
         iterations   at most (100)
-        outputs, collision_outputs   what answer shall have beside what a step needs
+        outputs, collision_outputs   additional contents of answer
 
         Returns a Step: velocities; anchors {group: [n, dim]}, before the factor; iterations; energy, the minimum (W);
-        answer, the service's at v. Raises NotConverged.
+        answer, the service's answer at v. Raises NotConverged.
 
             contacts.step(np.zeros((16, 3)), 1.0, 0.01).iterations    # 0
         """
@@ -418,7 +417,7 @@ class Set:
         return after
 
     def close(self) -> None:
-        """DELETE /v1/sets/NAME. Raises no Error: what cannot be deleted now is forgotten later."""
+        """DELETE /v1/sets/NAME. Raises no Error: if it fails, the service forgets the set later."""
         with self._lock:
             if self._document is None:
                 return
@@ -435,7 +434,7 @@ class Set:
         self.close()
 
     def _query(self, velocities, named, wanted=()):
-        """A query of what is named; and if no place is named, where the batch was asked, if nothing is wanted, that."""
+        """A query with the given fields, completed from self.query: velocities if there are none, outputs likewise."""
         named = named if velocities is None else {"velocities": velocities, **named}
         missing = [names for names in (PLACE, wanted) if not any(name in named for name in names)]
         return {name: value for name, value in self.query.items() if any(name in names for names in missing)} | named
@@ -451,7 +450,7 @@ class Set:
                 if error.code not in LOST or last:
                     raise
             with self._lock:
-                if meant == self._means():  # else another thread has put or patched it meanwhile
+                if meant == self._means():  # otherwise another thread has put or patched it meanwhile
                     self._put(*self._client._body(self._contacts()))
 
     def _put(self, body, kind):
@@ -570,7 +569,7 @@ def _blocks(h, batch, answer):
 
 def _step(evaluate, lagged, before, inertia, h, load, others=None, start=None, tolerance=1e-10, iterations=100, outputs=(),
           collision_outputs=()):
-    """Set.step without carrying. evaluate(query) asks about the contacts, lagged is their document."""
+    """Set.step without carrying. evaluate(query) returns the answer for the contacts, lagged is their document."""
     from scipy.sparse import csr_matrix, diags, issparse
     from scipy.sparse.linalg import spsolve
     if not h > 0:
@@ -606,7 +605,7 @@ def _step(evaluate, lagged, before, inertia, h, load, others=None, start=None, t
     fixed = {name: value for name, value in place(before.ravel(), "lagged_").items() if name not in lagged}
 
     def at(v):
-        """Energy, forces out of balance, the service's answer, others' Hessian, and what the energy is rounded to."""
+        """Energy, unbalanced forces, the service's answer, others' Hessian, rounding of the energy, largest force."""
         answer, away = evaluate({**fixed, **wanted, **place(v)}), v - before.ravel()
         value, gradient, hessian = others(v.reshape(shape)) if others else (0.0, np.zeros(n), None)
         friction = np.concatenate([np.ravel(answer[name]) for name in ("gradient", "body_gradient") if name in answer])
@@ -638,14 +637,14 @@ def _step(evaluate, lagged, before, inertia, h, load, others=None, start=None, t
             options["projection"] = "clamp"
             answer = at(v)[2]
             dv = direction()
-        if abs(dv).max() <= 1e-15 * abs(v).max():  # what is out of balance is rounding
+        if abs(dv).max() <= 1e-15 * abs(v).max():  # only rounding is unbalanced
             return Step(v.reshape(shape), _anchors(answer), iteration, energy, answer)
         slope, length = residual @ dv, 1.0
         if not slope < 0:  # nor NaN
             fail("Newton's direction does not go downhill, so that inertia or the Hessian of others is not positive")
         while True:
             tried = at(v + length * dv)
-            # Where energies differ by rounding only, smaller forces decide.
+            # If energies differ only by rounding, compare the forces.
             if tried[0] <= energy + 1e-4 * length * slope or (
                     tried[0] <= energy + rounding and abs(tried[1]).max() < 0.9 * abs(residual).max()):
                 break
@@ -680,7 +679,7 @@ def _without_slip(before, n_of_vertices, lagged):
 
 
 def _dof(at, n_of_vertices, lagged):
-    """What a DOF is called."""
+    """The name of a DOF."""
     size = lagged["dim"] if at < n_of_vertices else 3 * (lagged["dim"] - 1)
     at, what = (at, "vertex") if at < n_of_vertices else (at - n_of_vertices, "body")
     return f"{what} {at // size}, component {at % size}"
@@ -774,7 +773,7 @@ def _merge(target, patch):
 
 
 def _parts(batch):
-    """The contacts of a batch, as a set's document, and its query."""
+    """The contacts of a batch, as a set's document, and the rest of it, a query."""
     _expect_dict(batch)
     lagged = {name: value for name, value in batch.items() if name not in PLACE + WANTED}
     n = _size(batch.get("velocities", ()))

@@ -17,13 +17,14 @@ import frictiond
 
 
 class Answer(NamedTuple):
-    """What evaluate returns."""
+    """Result of evaluate."""
     potential: torch.Tensor
     gradient: torch.Tensor | None
     body_gradient: torch.Tensor | None
 
 
-ANSWERS = {"/velocities": "gradient", "/body_velocities": "body_gradient"}  # the derivatives of the potential by them
+# Derivatives of the potential with respect to these fields.
+ANSWERS = {"/velocities": "gradient", "/body_velocities": "body_gradient"}
 
 
 def evaluate(service: frictiond.Client | frictiond.Set, batch: dict[str, Any]) -> Answer:
@@ -31,12 +32,12 @@ def evaluate(service: frictiond.Client | frictiond.Set, batch: dict[str, Any]) -
     tensors of float64.
 
     service   a frictiond.Client; or a frictiond.Set, and then `batch` is the query: velocities, lagged_velocities ...
-    batch     as for service.evaluate, without outputs and their options; with tensors in the place of arrays and of
-              numbers. They are converted to float64 on the CPU. Those that require a gradient must be in fields that
-              docs/derivatives.md names
+    batch     as for service.evaluate, without outputs and their options; with tensors in place of arrays and
+              numbers. They are converted to float64 on the CPU. Tensors that require a gradient must be in fields
+              that docs/derivatives.md lists
 
-    Second derivatives are those of the service: of the potential with respect to velocities, and then to anything.
-    Others raise NotImplementedError.
+    Second derivatives exist for the potential, with respect to velocities and then to any field. Others raise
+    NotImplementedError.
 
         v = torch.zeros(4, 3, dtype=torch.float64, requires_grad=True)
         frictiond.torch.evaluate(client, {**batch, "velocities": v}).potential.backward()
@@ -60,7 +61,7 @@ def evaluate(service: frictiond.Client | frictiond.Set, batch: dict[str, Any]) -
 class _Request:
     """A batch whose fields at some JSON pointers are tensors.
 
-    answers   {name: shape} of what is returned, in order: potential, gradient, body_gradient. Known after evaluate
+    answers   {name: shape} of the results in order: potential, gradient, body_gradient. Set by evaluate
     """
 
     def __init__(self, service, batch, pointers):
