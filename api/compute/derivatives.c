@@ -214,14 +214,12 @@ struct product {
 	struct api_sums *answers;
 	const struct api_sums *cotangents; /* vjp: of the results */
 	struct api_sums *tangents;         /* jvp: of the results */
-	bool (*take)(struct api_job *job, const struct api_derivation *d, struct api_variations *variations,
-	             struct fric_differential *out); /* converts variables to the core's fields */
 };
 
-static bool read_tangents(struct api_job *job, const struct api_derivation *d, struct api_variations *along,
-                          struct fric_differential *out)
+/* Converts variables to the core's fields. */
+static bool convert(const struct product *p, struct api_variations *of, struct fric_differential *out)
 {
-	return take_tangents(job, d, along, out);
+	return p->tangents ? take_tangents(p->job, p->derivation, of, out) : make_room(p->job, p->derivation, of, out);
 }
 
 static enum fric_code multiply(const struct product *p, const struct fric_differential *fields)
@@ -247,7 +245,7 @@ static bool fault_product(const struct product *p, const struct api_variations *
 	for (size_t i = 0; i <= of->n && code == FRIC_OK; i++) {
 		if (i > 0)
 			tried = (struct api_variations){1, {of->by[i - 1]}, {of->values[i - 1]}};
-		if (!p->take(p->job, p->derivation, &tried, &fields))
+		if (!convert(p, &tried, &fields))
 			return false;
 		code = multiply(p, &fields);
 	}
@@ -259,7 +257,7 @@ static bool fault_product(const struct product *p, const struct api_variations *
 bool api_derive_jvp(struct api_job *job, const struct api_derivation *d, const struct api_variations *along,
                     struct api_sums *answers, struct api_sums *tangents)
 {
-	const struct product p = {job, d, answers, NULL, tangents, read_tangents};
+	const struct product p = {job, d, answers, NULL, tangents};
 	struct fric_differential fields;
 	if (!take_tangents(job, d, along, &fields) || !make_sums(job, answers) || !make_sums(job, tangents))
 		return false;
@@ -271,7 +269,7 @@ bool api_derive_jvp(struct api_job *job, const struct api_derivation *d, const s
 bool api_derive_vjp(struct api_job *job, const struct api_derivation *d, const struct api_sums *cotangents,
                     struct api_variations *by, struct api_sums *answers)
 {
-	const struct product p = {job, d, answers, cotangents, NULL, make_room};
+	const struct product p = {job, d, answers, cotangents, NULL};
 	struct fric_differential fields;
 	if (!make_room(job, d, by, &fields) || !make_sums(job, answers))
 		return false;
@@ -353,25 +351,15 @@ static const double *join_cotangents(struct api_job *job, const struct api_deriv
 	return ok ? joined : NULL;
 }
 
-/* Checks the size before anything is computed. */
-static bool check_size(struct api_job *job, const struct api_variations *by)
-{
-	const struct api_path root = {0}, wrt = {&root, "wrt", 0};
-	size_t bytes = 0;
-	for (size_t i = 0; i < by->n; i++)
-		bytes += by->by[i]->n * sizeof(double);
-	return bytes <= job->service->max_answer_bytes ||
-	       api_fault_at(job->fault, API_E_ANSWER_TOO_LONG, &wrt,
-	                    "the cotangents would take %zu bytes, more than the limit of %zu", bytes,
-	                    job->service->max_answer_bytes);
-}
-
 static bool answer_vjp(struct api_job *job, const struct api_derivation *d, struct api_derivative *asked)
 {
 	json_t *root = job->render.document.root;
 	struct api_variations *by = &asked->by;
 	struct api_sums answers;
-	if (!check_size(job, by))
+	size_t n = 0;
+	for (size_t i = 0; i < by->n; i++)
+		n += by->by[i]->n;
+	if (!api_job_fits(job, "wrt", "cotangents", n * sizeof(double)))
 		return false;
 	const struct api_sums cotangents = {asked->potential, borrowed(join_cotangents(job, asked))};
 	if (job->fault->status || !api_derive_vjp(job, d, &cotangents, by, &answers))
@@ -389,8 +377,8 @@ static bool answer(struct api_job *job)
 	struct api_derivation derivation = {.variables = asked->derivative.variables};
 	api_job_counts(job);
 	if (!api_derivation_begin(job, &derivation) ||
-	    !(asked->kind == API_JVP ? answer_jvp(job, &derivation, &asked->derivative)
-	                             : answer_vjp(job, &derivation, &asked->derivative)))
+	    !(asked->kind == (job->set ? API_SET_JVP : API_JVP) ? answer_jvp(job, &derivation, &asked->derivative)
+	                                                        : answer_vjp(job, &derivation, &asked->derivative)))
 		return false;
 	api_job_skipped(job);
 	return true;
@@ -403,7 +391,7 @@ static bool decode_whole(struct api_job *job)
 	struct api_asked *asked = job->more;
 	struct api_check check = api_job_check(job);
 	return api_job_read(job) &&
-	       api_check_derivative(&check, asked->kind, &job->lagged, &job->query, &asked->derivative);
+	       api_check_derivative(&check, asked->kind, NULL, &job->lagged, &job->query, &asked->derivative);
 }
 
 /* Lists the set's fields before those of the query, which replace them. */
@@ -411,13 +399,13 @@ static bool decode_of_set(struct api_job *job)
 {
 	struct api_asked *asked = job->more;
 	struct api_check check = api_job_check(job);
-	const struct fric_batch *batch = &job->lagged.batch;
 	job->facts = job->set->facts;
 	if (!api_job_read(job) || !api_job_open_set(job))
 		return false;
-	if (!api_variables_list(&job->set_document, batch, &job->facts, &job->arena, &asked->derivative.variables))
+	if (!api_variables_list(&job->set_document, &job->lagged.batch, &job->facts, &job->arena,
+	                        &asked->derivative.variables))
 		return api_fault_no_memory(job->fault);
-	return api_check_set_derivative(&check, asked->kind, &job->facts, batch, &job->query, &asked->derivative);
+	return api_check_derivative(&check, asked->kind, &job->facts, &job->lagged, &job->query, &asked->derivative);
 }
 
 /* A derivative may have as many numbers as all fields together. */

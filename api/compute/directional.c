@@ -17,22 +17,12 @@ bool api_evaluate_line(struct api_job *job)
 	return true;
 }
 
-/* Checks the size before anything is computed. */
-static bool check_products_size(struct api_job *job, size_t bytes)
-{
-	const struct api_path root = {0}, vectors = {&root, "vectors", 0};
-	return bytes <= job->service->max_answer_bytes ||
-	       api_fault_at(job->fault, API_E_ANSWER_TOO_LONG, &vectors,
-	                    "the products would take %zu bytes, more than the limit of %zu", bytes,
-	                    job->service->max_answer_bytes);
-}
-
 bool api_evaluate_products(struct api_job *job)
 {
 	const struct api_query *q = &job->query;
 	const size_t ndof = api_job_n_dofs(job), n = q->n_vectors * ndof;
 	struct api_render *r = &job->render;
-	if (!check_products_size(job, n * sizeof(double)))
+	if (!api_job_fits(job, "vectors", "products", n * sizeof(double)))
 		return false;
 	double *products = api_job_array(job, n, sizeof(*products));
 	if (!products || !api_job_core(job, fric_hessian_products(&job->context, job->contacts, &job->asked,

@@ -196,7 +196,7 @@ static void check_law(struct api_check *check, const struct api_field *root, str
 	const struct api_field viscous = api_ruled(root, rules, API_CALL_VISCOUS);
 	call->known_law = api_check_law(check, &fields, &call->law);
 	find_areas(check, call);
-	if (api_law_decays(call->known_law))
+	if (api_law_has(call->known_law, LAW_DECAYS))
 		api_check_present(check, &fields.stribeck_speed, "this law needs it");
 	read_values(check, call, &fields.stribeck_speed, &call->stribeck_speed);
 	read_values(check, call, &viscous, &call->viscous);

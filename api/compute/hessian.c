@@ -2,27 +2,23 @@
 
 #include <string.h>
 
-/* The inner matrices of all contacts, in order; NULL after a fault. */
-static double *inner_matrices(struct api_job *job)
+static bool fill_triplets(struct api_job *job, const double *inner, const struct api_entries *e)
 {
-	const struct api_query *q = &job->query;
-	double *inner = api_job_array(job, fric_n_inner(job->contacts), sizeof(*inner));
-	if (!inner || !api_job_core(job, fric_hessian_inner(&job->context, job->contacts, &job->asked,
-	                                                    (enum fric_projection)q->projection, inner, &job->error)))
-		return NULL;
-	return inner;
+	return api_job_core(job, fric_hessian_triplets(&job->context, job->contacts, inner,
+	                                               (enum fric_triangle)job->query.triangle, e->rows, e->cols,
+	                                               e->numbers, &job->error));
 }
 
 static bool fill(struct api_job *job, const struct api_entries *e)
 {
 	const struct fric_contacts *contacts = job->contacts;
-	const double *inner = inner_matrices(job);
-	if (!inner)
+	double *inner = api_job_array(job, fric_n_inner(contacts), sizeof(*inner));
+	if (!inner ||
+	    !api_job_core(job, fric_hessian_inner(&job->context, contacts, &job->asked,
+	                                          (enum fric_projection)job->query.projection, inner, &job->error)))
 		return false;
 	if (!e->pattern)
-		return api_job_core(job, fric_hessian_triplets(&job->context, contacts, inner,
-		                                               (enum fric_triangle)job->query.triangle, e->rows, e->cols,
-		                                               e->numbers, &job->error));
+		return fill_triplets(job, inner, e);
 	return api_job_core(
 		job, e->indptr
 				 ? fric_hessian_bsr(&job->context, contacts, inner, e->pattern, e->indptr, e->numbers, &job->error)
@@ -34,12 +30,7 @@ static bool fill_places(struct api_job *job, const struct api_entries *e)
 {
 	const size_t n = fric_n_inner(job->contacts);
 	double *inner = api_job_array(job, n, sizeof(*inner));
-	if (!inner)
-		return false;
-	memset(inner, 0, n * sizeof(*inner));
-	return api_job_core(job, fric_hessian_triplets(&job->context, job->contacts, inner,
-	                                               (enum fric_triangle)job->query.triangle, e->rows, e->cols,
-	                                               e->numbers, &job->error));
+	return inner && fill_triplets(job, memset(inner, 0, n * sizeof(*inner)), e);
 }
 
 /* Number of slip components of a contact of bodies. */
@@ -69,25 +60,19 @@ static bool allocate_factors(struct api_job *job, struct fric_factors *factors)
 
 static void add_factors(struct api_job *job, enum fric_type type, const struct fric_factors *factors, json_t *hessian)
 {
-	const size_t n = fric_group_size(job->contacts, type), k = (size_t)fric_stencil_size(type);
-	const size_t d = (size_t)fric_dim(job->contacts), m = (size_t)fric_inner_size((int)d);
+	const size_t n = fric_group_size(job->contacts, type), k = (size_t)fric_stencil_size(type), d = job->facts.dim;
+	const bool at_vertices = type < FRIC_N_VERTEX_TYPES;
 	struct api_render *r = &job->render;
 	json_t *group = api_render_add(r, hessian, fric_type_name(type), json_object());
-	api_render_add(r, group, "weights", api_render_array(r, API_F64, factors->weights[type], n, k, 0));
-	api_render_add(r, group, "tangent_basis", api_render_array(r, API_F64, factors->tangent_basis[type], n, d, d - 1));
-	api_render_add(r, group, "inner", api_render_array(r, API_F64, factors->inner[type], n, m, 0));
-}
-
-static void add_body_factors(struct api_job *job, enum fric_type type, const struct fric_factors *factors,
-                             json_t *hessian)
-{
-	const size_t n = fric_group_size(job->contacts, type), dim = job->facts.dim,
-				 inner = (size_t)fric_body_inner_size((int)dim);
-	struct api_render *r = &job->render;
-	json_t *group = api_render_add(r, hessian, fric_type_name(type), json_object());
-	api_render_add(r, group, "jacobian",
-	               api_render_array(r, API_F64, factors->jacobian[type], n, body_slip(dim),
-	                                (size_t)fric_stencil_size(type) * api_twist(dim)));
+	if (at_vertices) {
+		api_render_add(r, group, "weights", api_render_array(r, API_F64, factors->weights[type], n, k, 0));
+		api_render_add(r, group, "tangent_basis",
+		               api_render_array(r, API_F64, factors->tangent_basis[type], n, d, d - 1));
+	} else {
+		api_render_add(r, group, "jacobian",
+		               api_render_array(r, API_F64, factors->jacobian[type], n, body_slip(d), k * api_twist(d)));
+	}
+	const size_t inner = (size_t)(at_vertices ? fric_inner_size : fric_body_inner_size)((int)d);
 	api_render_add(r, group, "inner", api_render_array(r, API_F64, factors->inner[type], n, inner, 0));
 }
 
@@ -101,7 +86,7 @@ static bool factors(struct api_job *job, json_t *hessian)
 		return false;
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
 		if (job->facts.has_group[type])
-			(type < FRIC_N_VERTEX_TYPES ? add_factors : add_body_factors)(job, type, &all, hessian);
+			add_factors(job, type, &all, hessian);
 	return true;
 }
 

@@ -85,14 +85,14 @@ bool api_job_url_query(struct api_job *job, const struct api_object *rules,
 bool api_job_decode_whole(struct api_job *job)
 {
 	struct api_check check = api_job_check(job);
-	return api_job_read(job) && api_check_evaluation(&check, &job->lagged, &job->query);
+	return api_job_read(job) && api_check_request(&check, API_WHOLE, NULL, &job->lagged, &job->query, NULL);
 }
 
 bool api_job_decode_query(struct api_job *job)
 {
 	struct api_check check = api_job_check(job);
 	job->facts = job->set->facts;
-	return api_job_read(job) && api_check_set_query(&check, &job->facts, &job->query);
+	return api_job_read(job) && api_check_request(&check, API_SET_QUERY, &job->facts, NULL, &job->query, NULL);
 }
 
 bool api_job_open_set(struct api_job *job)
@@ -110,6 +110,15 @@ bool api_job_may_skip(struct api_job *job)
 	return n <= API_MAX_SKIPPED ||
 	       api_fault_at(job->fault, API_E_TOO_MANY_ENTRIES, &on_degenerate,
 	                    "%zu contacts would be skipped; an answer lists at most %d", n, API_MAX_SKIPPED);
+}
+
+bool api_job_fits(struct api_job *job, const char *field, const char *what, size_t bytes)
+{
+	const struct api_path root = {0}, path = {&root, field, 0};
+	return bytes <= job->service->max_answer_bytes ||
+	       api_fault_at(job->fault, API_E_ANSWER_TOO_LONG, &path,
+	                    "the %s would take %zu bytes, more than the limit of %zu", what, bytes,
+	                    job->service->max_answer_bytes);
 }
 
 /* Determines the coefficients for the directions of the lagged velocities. */

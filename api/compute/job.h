@@ -108,6 +108,9 @@ void *api_job_array(struct api_job *job, size_t n, size_t size);
 /* A pattern (sets/set.h) that lives as long as the answer; NULL with a fault. Call it at most once for a Hessian,
  * and once for the Jacobian. */
 const struct fric_pattern *api_job_pattern(struct api_job *job, int places);
+/* Checks the size of a result before anything is computed. @param field  of the request; what: the result
+ * @return false with the fault at that field */
+bool api_job_fits(struct api_job *job, const char *field, const char *what, size_t bytes);
 /* Adds "n_vertices", "n_bodies" and "n_collisions" to the answer. */
 void api_job_counts(struct api_job *job);
 /* Adds "gradient" and, with bodies, "body_gradient" to an object. @param gradient  [n_dofs] */

@@ -6,6 +6,7 @@
 #include "api/base/account.h"
 #include "api/compute/job.h"
 #include "core/fric_mollifier.h"
+#include "core/law/law.h"
 
 /* The notes being taken on one document. */
 struct taking {
@@ -217,10 +218,10 @@ static double length(const struct fric_values *values, size_t i, int dim)
 	return sum;
 }
 
-/* The longest anchor that an earlier step can have returned: eps_v, with adhesion twice that, enlarged by mu_aniso. */
+/* The longest anchor that an earlier step can have returned: eps_v, or the reach of bonds, enlarged by mu_aniso. */
 static double longest_anchor(const struct fric_batch *batch, const struct fric_group *g, size_t i)
 {
-	const double reach = batch->friction.law.type == FRIC_ADHESION ? 2 : 1, rounding = 1 + 1e-9;
+	const double reach = law_has(law_of(&batch->friction.law), LAW_BREAKS) ? LAW_REACH : 1, rounding = 1 + 1e-9;
 	double scale = 1;
 	for (int a = 0; g->mu_aniso.data && a < batch->dim - 1; a++)
 		scale = fmin(scale, at(&g->mu_aniso, i, (size_t)a));

@@ -189,34 +189,20 @@ static bool check_asked(struct derivative_check *d, enum api_request_kind kind)
 	return !d->check->fault->status;
 }
 
-static bool check_derivative(struct api_check *check, enum api_request_kind kind, const struct api_set_facts *facts,
-                             struct api_lagged *lagged, const struct fric_batch *batch, struct api_query *query,
-                             struct api_derivative *derivative)
+bool api_check_derivative(struct api_check *check, enum api_request_kind kind, const struct api_set_facts *facts,
+                          struct api_lagged *lagged, struct api_query *query, struct api_derivative *derivative)
 {
 	struct derivative_check d = {.check = check, .out = derivative, .of_set = facts};
 	struct api_set_facts here;
-	const bool ok = api_check_request(check, kind, facts, lagged, query, &d.root);
+	if (!facts)
+		*derivative = (struct api_derivative){0};
+	const bool ok = api_check_request(check, kind, facts, facts ? NULL : lagged, query, &d.root);
 	query->outputs[API_POTENTIAL] = query->outputs[API_GRADIENT] = true;
-	if (ok) {
-		if (!facts)
-			api_state_facts(lagged, &here);
+	if (ok && !facts)
+		api_state_facts(lagged, &here);
+	if (ok)
 		d.facts = facts ? facts : &here;
-		if (!api_variables_list(check->document, batch, d.facts, check->arena, &derivative->variables))
-			return api_fault_no_memory(check->fault);
-	}
-	return json_is_object(d.root.node) ? check_asked(&d, kind) : false;
-}
-
-bool api_check_derivative(struct api_check *check, enum api_request_kind kind, struct api_lagged *lagged,
-                          struct api_query *query, struct api_derivative *derivative)
-{
-	*derivative = (struct api_derivative){0};
-	return check_derivative(check, kind, NULL, lagged, &lagged->batch, query, derivative);
-}
-
-bool api_check_set_derivative(struct api_check *check, enum api_request_kind kind, const struct api_set_facts *facts,
-                              const struct fric_batch *batch, struct api_query *query,
-                              struct api_derivative *derivative)
-{
-	return check_derivative(check, kind == API_JVP ? API_SET_JVP : API_SET_VJP, facts, NULL, batch, query, derivative);
+	if (ok && !api_variables_list(check->document, &lagged->batch, d.facts, check->arena, &derivative->variables))
+		return api_fault_no_memory(check->fault);
+	return json_is_object(d.root.node) && check_asked(&d, kind);
 }

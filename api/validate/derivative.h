@@ -17,20 +17,13 @@ struct api_derivative {
 };
 
 /**
- * Checks a request with both lagged part and query.
- * @param kind  API_JVP or API_VJP
+ * @param kind        API_JVP or API_VJP for a whole request, API_SET_JVP or API_SET_VJP for a query to a set
+ * @param facts       as for api_check_request
+ * @param lagged      filled in without facts; otherwise that of the set's document
+ * @param derivative  overwritten without facts; otherwise the variables of the set's document are listed already
  * @return false with check->fault filled in
  */
-bool api_check_derivative(struct api_check *check, enum api_request_kind kind, struct api_lagged *lagged,
-                          struct api_query *query, struct api_derivative *derivative);
-
-/**
- * Checks a request about a set.
- * @param batch       of its document
- * @param derivative  with the variables of the set's document already listed
- */
-bool api_check_set_derivative(struct api_check *check, enum api_request_kind kind, const struct api_set_facts *facts,
-                              const struct fric_batch *batch, struct api_query *query,
-                              struct api_derivative *derivative);
+bool api_check_derivative(struct api_check *check, enum api_request_kind kind, const struct api_set_facts *facts,
+                          struct api_lagged *lagged, struct api_query *query, struct api_derivative *derivative);
 
 #endif

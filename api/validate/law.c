@@ -2,11 +2,6 @@
 
 #include <stdio.h>
 
-bool api_law_decays(int law)
-{
-	return law == FRIC_STRIBECK || law == FRIC_EXPONENTIAL;
-}
-
 static const char *name_of(int law)
 {
 	return api_friction.rules[API_FRICTION_LAW].words[law];
@@ -21,7 +16,7 @@ static bool fault_law(struct api_check *check, const struct api_field *field, in
 
 void api_check_decays(struct api_check *check, const struct api_field *stribeck_speed, int law)
 {
-	if (stribeck_speed->node && law != API_UNKNOWN_LAW && !api_law_decays(law))
+	if (stribeck_speed->node && law != API_UNKNOWN_LAW && !api_law_has(law, LAW_DECAYS))
 		fault_law(check, stribeck_speed, law, "stribeck or exponential");
 }
 
@@ -161,7 +156,7 @@ static bool check_row(struct api_check *check, int law, const struct api_field *
 void api_check_one_coefficient(struct api_check *check, int law, const struct api_field *mu_k, size_t n, size_t width,
                                const struct fric_values *s, const struct fric_values *k)
 {
-	if ((law != FRIC_CURVE && law != FRIC_ADHESION) || s->data == k->data)
+	if (!api_law_has(law, LAW_ONE_MU) || s->data == k->data)
 		return;
 	const bool many = s->stride || k->stride;
 	for (size_t i = 0; i < (many ? n : 1) && !api_fault_is_full(check->fault); i++) {

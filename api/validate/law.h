@@ -6,6 +6,7 @@
 #define API_VALIDATE_LAW_H
 
 #include "api/validate/check.h"
+#include "core/law/law.h"
 
 struct api_law_fields {
 	struct api_field law, transition, stribeck_speed, curve;
@@ -21,8 +22,13 @@ enum { API_UNKNOWN_LAW = -1 };
  */
 int api_check_law(struct api_check *check, const struct api_law_fields *fields, struct fric_law *out);
 
-/* Whether the law has a stribeck_speed, which it then needs. */
-bool api_law_decays(int law);
+/* A trait of the law's row in the core; false for API_UNKNOWN_LAW. LAW_DECAYS: needs a stribeck_speed */
+static inline bool api_law_has(int law, enum law_trait trait)
+{
+	const struct fric_law of_type = {.type = (enum fric_law_type)law};
+	return law != API_UNKNOWN_LAW && law_has(law_of(&of_type), trait);
+}
+
 /* Checks that stribeck_speed, if present, belongs to the law. */
 void api_check_decays(struct api_check *check, const struct api_field *stribeck_speed, int law);
 

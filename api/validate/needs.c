@@ -122,7 +122,7 @@ static void check_friction_needed(struct api_request_check *w, enum fric_type ty
 	const struct api_mu_rules of_group = {&api_groups[type], API_GROUP_MU};
 	const bool has_mu = api_gives_mu(w->check, &w->groups[type], &of_group), has_eps_v = has(w, type, API_GROUP_EPS_V);
 	const char *name = fric_type_name(type);
-	if (api_law_decays(w->law) && !has(w, type, API_GROUP_STRIBECK_SPEED))
+	if (api_law_has(w->law, LAW_DECAYS) && !has(w, type, API_GROUP_STRIBECK_SPEED))
 		need(w, &w->friction, &api_friction, API_FRICTION_STRIBECK_SPEED,
 		     "\"stribeck_speed\" is missing: group \"%s\" needs it", name);
 	if (has_mu && has_eps_v)

@@ -53,13 +53,6 @@ struct api_query {
 	bool jacobian_without_pattern; /* values alone */
 };
 
-/**
- * Checks a request of POST /v1/evaluate, which has both parts. This is the only way into the core: after true, every
- * index is in range and every number has its sign.
- * @return false with check->fault filled in
- */
-bool api_check_evaluation(struct api_check *check, struct api_lagged *lagged, struct api_query *query);
-
 /* The facts about a set that queries are checked against (set.h). */
 struct api_set_facts {
 	size_t dim, n_vertices, n_bodies;
@@ -72,13 +65,6 @@ struct api_set_facts {
 
 /* Derives the facts from a checked lagged part. */
 void api_state_facts(const struct api_lagged *lagged, struct api_set_facts *facts);
-
-/**
- * Checks a query alone.
- * @param query  lagged_velocities is NULL unless sent: then the set's are used or, if it has none, velocities
- * @return false with check->fault filled in
- */
-bool api_check_set_query(struct api_check *check, const struct api_set_facts *facts, struct api_query *query);
 
 /* Lagged velocities of a set's document; NULL: not sent, or there are no vertices or bodies. */
 struct api_lagged_velocities {
@@ -95,12 +81,15 @@ bool api_check_set(struct api_check *check, struct api_lagged *lagged, struct ap
                    struct api_set_facts *facts);
 
 /**
- * Checks a request of any kind.
- * @param facts     of the set that the query is about; NULL: the request has a lagged part
- * @param lagged    filled in without facts; otherwise it may be NULL
- * @param query  for a set's document: lagged velocities alone
- * @param root      set to the request, for further fields of its kind; root->node is not an object if nothing more can
- *                  be checked
+ * Checks a request of any kind. This is the only way into the core: after true, every index is in range and every number
+ * has its sign.
+ * @param facts   of the set that the query is about; NULL: the request has a lagged part
+ * @param lagged  filled in without facts; otherwise it may be NULL
+ * @param query   for a set's document: lagged velocities alone. With facts, lagged_velocities is NULL unless sent: then
+ *                the set's are used or, if it has none, velocities
+ * @param root    set to the request, for further fields of its kind; root->node is not an object if nothing more can be
+ *                checked. NULL: not needed
+ * @return false with check->fault filled in
  */
 bool api_check_request(struct api_check *check, enum api_request_kind kind, const struct api_set_facts *facts,
                        struct api_lagged *lagged, struct api_query *query, struct api_field *root);

@@ -137,20 +137,9 @@ bool api_check_request(struct api_check *check, enum api_request_kind kind, cons
 		w.bodies_alone = facts ? facts->has_bodies && facts->n_vertices == 0 : has_bodies_alone(&w);
 		check_fields(&w, kinds[kind].object);
 	}
-	*root = w.root;
+	if (root)
+		*root = w.root;
 	return is_object && !check->fault->status;
-}
-
-bool api_check_evaluation(struct api_check *check, struct api_lagged *lagged, struct api_query *query)
-{
-	struct api_field root;
-	return api_check_request(check, API_WHOLE, NULL, lagged, query, &root);
-}
-
-bool api_check_set_query(struct api_check *check, const struct api_set_facts *facts, struct api_query *query)
-{
-	struct api_field root;
-	return api_check_request(check, API_SET_QUERY, facts, NULL, query, &root);
 }
 
 static bool lacks_positions(const struct api_lagged *lagged)

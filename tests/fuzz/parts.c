@@ -247,7 +247,7 @@ static void check_split(const struct api_document *document, const struct checke
 	add_n_vertices(&first, &n);
 	struct api_check a = check_of(&first, &arena, &set), b = check_of(&second, &arena, &query);
 	set.ok = api_check_set(&a, &set.lagged, &set.lagged_velocities, &set.facts);
-	query.ok = set.ok && api_check_set_query(&b, &set.facts, &query.query);
+	query.ok = set.ok && api_check_request(&b, API_SET_QUERY, &set.facts, NULL, &query.query, NULL);
 	compare(whole, &set, &query, asked);
 	forget(&first);
 	forget(&second);
@@ -261,7 +261,7 @@ void fuzz_check_parts(const struct api_document *document)
 	struct api_check check = check_of(document, &arena, &whole);
 	if (!json_is_object(document->root) || json_object_get(document->root, "n_vertices"))
 		return;
-	whole.ok = api_check_evaluation(&check, &whole.lagged, &whole.query);
+	whole.ok = api_check_request(&check, API_WHOLE, NULL, &whole.lagged, &whole.query, NULL);
 	check_split(document, &whole, false);
 	if (json_object_get(document->root, "lagged_velocities") ||
 	    json_object_get(document->root, "lagged_body_velocities"))

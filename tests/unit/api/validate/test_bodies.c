@@ -43,7 +43,7 @@ static void begin(struct subject *s, const char *text)
 static bool check_whole(struct subject *s, const char *text)
 {
 	begin(s, text);
-	return api_check_evaluation(&s->check, &s->lagged, &s->query);
+	return api_check_request(&s->check, API_WHOLE, NULL, &s->lagged, &s->query, NULL);
 }
 
 static bool check_set(struct subject *s, const char *text)
@@ -295,7 +295,7 @@ static void sets_and_queries(void **unused)
 		judge(&s, &parts[i].set, ok);
 		if (parts[i].query.text) {
 			begin(&asked, parts[i].query.text);
-			const bool fine = api_check_set_query(&asked.check, &s.facts, &asked.query);
+			const bool fine = api_check_request(&asked.check, API_SET_QUERY, &s.facts, NULL, &asked.query, NULL);
 			judge(&asked, &parts[i].query, fine);
 			end(&asked);
 		}

@@ -677,7 +677,7 @@ static void a_request_becomes_a_batch(void **unused)
 	          "\"eps_v\":[0.5,0.25]},\"plane_vertex\":{\"vertices\":[]}},\"outputs\":[\"hessian\",\"collisions\"],"
 	          "\"hessian\":{\"format\":\"csr\",\"triangle\":\"lower\",\"projection\":\"abs\"},"
 	          "\"collision_outputs\":[\"status\"],\"on_degenerate\":\"skip\"}");
-	assert_true(api_check_evaluation(&s.check, &l, &q));
+	assert_true(api_check_request(&s.check, API_WHOLE, NULL, &l, &q, NULL));
 	const struct fric_batch *b = &l.batch;
 	const struct fric_friction *f = &b->friction;
 	const struct fric_group *g = &b->groups[FRIC_EDGE_VERTEX];
@@ -705,7 +705,7 @@ static void a_small_request_has_the_defaults(void **unused)
 	struct api_lagged l;
 	struct api_query q;
 	begin(&s, "{\"dim\":3,\"velocities\":[],\"collisions\":{\"edge_edge\":{\"vertices\":[]}}}");
-	assert_true(api_check_evaluation(&s.check, &l, &q));
+	assert_true(api_check_request(&s.check, API_WHOLE, NULL, &l, &q, NULL));
 	for (int o = 0; o < API_N_EVALUATE_OUTPUTS; o++)
 		assert_int_equal(q.outputs[o], o == API_POTENTIAL || o == API_GRADIENT || o == API_HESSIAN);
 	assert_true(q.format == API_TRIPLETS && q.triangle == FRIC_FULL && q.projection == FRIC_PROJECT_NONE);
@@ -743,7 +743,7 @@ static void words_become_a_barrier(void **unused)
 		         "{\"dim\":3,\"velocities\":[],\"barrier\":%s,\"collisions\":{\"edge_edge\":{\"vertices\":[]}}}",
 		         cases[i].barrier);
 		begin(&s, text);
-		assert_true(api_check_evaluation(&s.check, &l, &q));
+		assert_true(api_check_request(&s.check, API_WHOLE, NULL, &l, &q, NULL));
 		const struct fric_barrier *b = &l.batch.barrier;
 		assert_true(b->dhat == 1 && b->stiffness == 2 && b->dmin == 0);
 		assert_int_equal(b->type, cases[i].type);
@@ -761,7 +761,7 @@ static void materials_become_a_table(void **unused)
 	begin(&s, "{\"dim\":2,\"velocities\":[[0,0],[0,0]],\"friction\":{\"eps_v\":1,\"materials\":{"
 	          "\"vertex_material\":[1,0],\"plane_material\":1,\"mu_s\":[1,2,2,3],\"mu_k\":[[0,1],[1,0]]}},"
 	          "\"collisions\":{\"plane_vertex\":{\"vertices\":[1],\"normal_force\":0,\"plane_normal\":[1,0]}}}");
-	assert_true(api_check_evaluation(&s.check, &l, &q));
+	assert_true(api_check_request(&s.check, API_WHOLE, NULL, &l, &q, NULL));
 	const struct fric_friction *f = &l.batch.friction;
 	assert_true(f->source == FRIC_MU_TABLE && f->n_materials == 2 && f->plane_material == 1);
 	assert_true(f->vertex_material[0] == 1 && f->vertex_material[1] == 0);
@@ -784,7 +784,7 @@ static void faults_come_in_the_order_of_the_contract(void **unused)
 		"{\"hessian\":{\"format\":\"x\"},\"on_degenerate\":\"x\",\"collision_outputs\":[\"x\"],\"outputs\":[\"x\"],"
 		"\"friction\":{\"mu\":1,\"eps_v\":0},\"lagged_velocities\":[1],\"positions\":[1],\"velocities\":[[0,0]],"
 		"\"collisions\":{\"plane_vertex\":{\"vertices\":[0],\"plane_normal\":[0,1],\"tangent_basis\":[1,0]}},\"dim\":2}");
-	assert_false(api_check_evaluation(&s.check, &l, &q));
+	assert_false(api_check_request(&s.check, API_WHOLE, NULL, &l, &q, NULL));
 	assert_int_equal(s.fault.n_errors, 8);
 	for (int i = 0; i < 8; i++)
 		assert_string_equal(s.fault.errors[i].pointer, expected[i]);

@@ -44,7 +44,7 @@ static void end(struct subject *s)
 
 static bool check(struct subject *s, enum api_request_kind kind)
 {
-	return api_check_derivative(&s->check, kind, &s->lagged, &s->query, &s->derivative);
+	return api_check_derivative(&s->check, kind, NULL, &s->lagged, &s->query, &s->derivative);
 }
 
 static void expect(struct subject *s, const char *text, bool ok)
@@ -263,7 +263,7 @@ static void of_a_set(void **unused)
 	begin(&s, asked);
 	assert_true(api_variables_list(&of_document.document, &of_document.lagged.batch, &facts, &s.arena,
 	                               &s.derivative.variables));
-	api_check_set_derivative(&s.check, API_JVP, &facts, &of_document.lagged.batch, &s.query, &s.derivative);
+	api_check_derivative(&s.check, API_SET_JVP, &facts, &of_document.lagged, &s.query, &s.derivative);
 	expect(&s, asked, true);
 	print_variables(&s.derivative.variables, text, sizeof(text));
 	assert_string_equal(text, all);
@@ -277,7 +277,7 @@ static void what_is_no_object(void **unused)
 {
 	static const char *const texts[] = {"[]", "'x'", "3"};
 	const struct api_set_facts facts = {.dim = 3, .n_vertices = 2};
-	const struct fric_batch batch = {.dim = 3};
+	struct api_lagged lagged = {.batch = {.dim = 3}};
 	(void)unused;
 	for (size_t i = 0; i < 2 * sizeof(texts) / sizeof(texts[0]); i++) {
 		struct subject s;
@@ -285,7 +285,7 @@ static void what_is_no_object(void **unused)
 		if (i % 2)
 			assert_false(check(&s, API_VJP));
 		else
-			assert_false(api_check_set_derivative(&s.check, API_JVP, &facts, &batch, &s.query, &s.derivative));
+			assert_false(api_check_derivative(&s.check, API_SET_JVP, &facts, &lagged, &s.query, &s.derivative));
 		expect(&s, texts[i / 2], false);
 		assert_string_equal(s.fault.errors[0].pointer, "");
 		end(&s);

@@ -33,7 +33,7 @@ static bool begin(struct subject *s, const char *text)
 		fail_msg("%s: %s", text, fault.detail);
 	free(copy);
 	s->check = (struct api_check){.document = &s->document, .arena = &s->arena, .fault = &s->fault};
-	return api_check_evaluation(&s->check, &s->lagged, &s->query);
+	return api_check_request(&s->check, API_WHOLE, NULL, &s->lagged, &s->query, NULL);
 }
 
 static void end(struct subject *s)

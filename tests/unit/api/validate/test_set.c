@@ -308,7 +308,7 @@ static void queries(void **unused)
 		                                    .has_positions = !cases[i].lacks_positions};
 		struct subject s;
 		begin(&s, cases[i].text, NULL);
-		judge(&s, cases[i].text, api_check_set_query(&s.check, &facts, &s.query), cases[i].pointers, cases[i].words);
+		judge(&s, cases[i].text, api_check_request(&s.check, API_SET_QUERY, &facts, NULL, &s.query, NULL), cases[i].pointers, cases[i].words);
 		end(&s);
 	}
 }
@@ -322,11 +322,11 @@ static void lagged_velocities_of_both(void **unused)
 	assert_true(check_set(&s) && s.lagged_velocities.vertices[1] == 6);
 	end(&s);
 	begin(&s, "{'velocities': [1, 2]}", NULL);
-	assert_true(api_check_set_query(&s.check, &facts, &s.query));
+	assert_true(api_check_request(&s.check, API_SET_QUERY, &facts, NULL, &s.query, NULL));
 	assert_true(s.query.velocities[1] == 2 && !s.query.lagged_velocities);
 	end(&s);
 	begin(&s, "{'velocities': [1, 2], 'lagged_velocities': [[3, 4]]}", NULL);
-	assert_true(api_check_set_query(&s.check, &facts, &s.query));
+	assert_true(api_check_request(&s.check, API_SET_QUERY, &facts, NULL, &s.query, NULL));
 	assert_true(s.query.velocities[1] == 2 && s.query.lagged_velocities[1] == 4);
 	end(&s);
 }
