@@ -123,9 +123,9 @@ static void check_url_query(struct api_job *job, struct api_check *check, const 
 		api_check_bool(check, &derivatives, &out->wants_derivatives);
 }
 
-static bool read_url_query(struct api_job *job)
+static bool decode(struct api_job *job)
 {
-	return api_job_url_query(job, &api_check_url_query, check_url_query);
+	return api_job_url_query(job, &api_check_url_query, check_url_query) && api_job_decode(job);
 }
 
 /* ---- the whole comparison ---- */
@@ -162,34 +162,18 @@ static bool compare_contacts(struct api_job *job, const struct api_document *doc
 	return true;
 }
 
-static bool compare_whole(struct api_job *job)
+/* Reads a set's document for the notes, as contacts do not record where their values came from. */
+static bool compute(struct api_job *job)
 {
-	return compare_contacts(job, &job->document, &job->lagged.batch);
+	return (!job->set || api_job_open_set(job)) &&
+	       compare_contacts(job, job->set ? &job->set_document : &job->document, &job->lagged.batch);
 }
 
-static bool decode_whole(struct api_job *job)
-{
-	return read_url_query(job) && api_job_decode_whole(job);
-}
-
-/* Reads the set's document for the notes, as contacts do not record where their values came from. */
-static bool compare_set(struct api_job *job)
-{
-	return api_job_open_set(job) && compare_contacts(job, &job->set_document, &job->lagged.batch);
-}
-
-static bool decode_of_set(struct api_job *job)
-{
-	return read_url_query(job) && api_job_decode_query(job);
-}
-
-static const struct api_steps steps_of_whole = {decode_whole, api_job_prepare_whole, compare_whole, NULL, false};
-const struct api_steps api_compare_set = {decode_of_set, api_job_prepare_query, compare_set, NULL, false};
+const struct api_steps api_comparing = {decode, api_job_prepare, compute, NULL, false};
 
 bool api_compare(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
                  struct api_response *response, struct api_comparison *comparison)
 {
 	const struct api_call call = {.service = service, .request = request, .fault = fault, .response = response};
-	struct api_comparison here = {.wants_derivatives = false};
-	return api_job_run(&call, &steps_of_whole, NULL, comparison ? comparison : &here);
+	return api_job_run(&call, &api_comparing, NULL, comparison);
 }

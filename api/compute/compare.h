@@ -31,8 +31,8 @@ struct api_comparison {
 	struct api_notes notes;
 };
 
-/* Compares a set's contacts. The struct api_comparison is the job's `more`. */
-extern const struct api_steps api_compare_set;
+/* The struct api_comparison is the job's `more`. */
+extern const struct api_steps api_comparing;
 
 /**
  * The comparison itself, for a caller that has a body but no route. Of the request it uses the body, the formats and

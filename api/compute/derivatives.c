@@ -386,26 +386,20 @@ static bool answer(struct api_job *job)
 
 /* ---- steps ---- */
 
-static bool decode_whole(struct api_job *job)
+/* Lists a set's fields before those of the query, which replace them. */
+static bool decode(struct api_job *job)
 {
 	struct api_asked *asked = job->more;
 	struct api_check check = api_job_check(job);
-	return api_job_read(job) &&
-	       api_check_derivative(&check, asked->kind, NULL, &job->lagged, &job->query, &asked->derivative);
-}
-
-/* Lists the set's fields before those of the query, which replace them. */
-static bool decode_of_set(struct api_job *job)
-{
-	struct api_asked *asked = job->more;
-	struct api_check check = api_job_check(job);
-	job->facts = job->set->facts;
-	if (!api_job_read(job) || !api_job_open_set(job))
+	if (job->set)
+		job->facts = job->set->facts;
+	if (!api_job_read(job) || (job->set && !api_job_open_set(job)))
 		return false;
-	if (!api_variables_list(&job->set_document, &job->lagged.batch, &job->facts, &job->arena,
-	                        &asked->derivative.variables))
+	if (job->set && !api_variables_list(&job->set_document, &job->lagged.batch, &job->facts, &job->arena,
+	                                    &asked->derivative.variables))
 		return api_fault_no_memory(job->fault);
-	return api_check_derivative(&check, asked->kind, &job->facts, &job->lagged, &job->query, &asked->derivative);
+	return api_check_derivative(&check, asked->kind, job->set ? &job->facts : NULL, &job->lagged, &job->query,
+	                            &asked->derivative);
 }
 
 /* A derivative may have as many numbers as all fields together. */
@@ -418,5 +412,4 @@ static void weigh(const struct api_job *job, struct api_work *work)
 	work->n_numbers += NUMBERS_OF_CONTACT * api_work_contacts(work);
 }
 
-const struct api_steps api_derive_whole = {decode_whole, api_job_prepare_whole, answer, weigh, true},
-					   api_derive_set = {decode_of_set, api_job_prepare_query, answer, weigh, true};
+const struct api_steps api_derive = {decode, api_job_prepare, answer, weigh, true};

@@ -13,7 +13,7 @@ struct api_asked {
 	enum api_request_kind kind;
 	struct api_derivative derivative;
 };
-extern const struct api_steps api_derive_whole, api_derive_set;
+extern const struct api_steps api_derive;
 
 /* The results to differentiate, and the variables. */
 struct api_derivation {
@@ -32,7 +32,7 @@ struct api_sums {
 
 /**
  * Begins the derivation of a job whose contacts are prepared (job->lagged, job->contacts, job->asked:
- * api_job_prepare_whole, or api_job_prepare_query after api_job_open_set). Borrows from the job.
+ * api_job_prepare, for a set after api_job_open_set). Borrows from the job.
  * @param derivation  its variables are listed unless its list exists already
  * @return false with job->fault, as all functions here
  */

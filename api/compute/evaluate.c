@@ -114,5 +114,4 @@ static void weigh(const struct api_job *job, struct api_work *work)
 	                   NUMBERS_OF_OUTPUT * n_collision_outputs(q) * api_work_contacts(work);
 }
 
-const struct api_steps api_evaluate_whole = {api_job_decode_whole, api_job_prepare_whole, evaluate, weigh, true},
-					   api_evaluate_set = {api_job_decode_query, api_job_prepare_query, evaluate, weigh, true};
+const struct api_steps api_evaluate = {api_job_decode, api_job_prepare, evaluate, weigh, true};

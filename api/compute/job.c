@@ -82,17 +82,13 @@ bool api_job_url_query(struct api_job *job, const struct api_object *rules,
 	return is_read && !job->fault->status;
 }
 
-bool api_job_decode_whole(struct api_job *job)
+bool api_job_decode(struct api_job *job)
 {
 	struct api_check check = api_job_check(job);
-	return api_job_read(job) && api_check_request(&check, API_WHOLE, NULL, &job->lagged, &job->query, NULL);
-}
-
-bool api_job_decode_query(struct api_job *job)
-{
-	struct api_check check = api_job_check(job);
-	job->facts = job->set->facts;
-	return api_job_read(job) && api_check_request(&check, API_SET_QUERY, &job->facts, NULL, &job->query, NULL);
+	if (job->set)
+		job->facts = job->set->facts;
+	return api_job_read(job) && api_check_request(&check, job->set ? API_SET_QUERY : API_WHOLE,
+	                                              job->set ? &job->facts : NULL, &job->lagged, &job->query, NULL);
 }
 
 bool api_job_open_set(struct api_job *job)
@@ -130,7 +126,7 @@ static bool choose(struct api_job *job, const double *vertices, const double *bo
 	                                                                  &job->own_state, &job->error));
 }
 
-bool api_job_prepare_whole(struct api_job *job)
+static bool prepare_whole(struct api_job *job)
 {
 	const struct api_query *q = &job->query;
 	if (!api_job_core(job, fric_prepare(&job->context, &job->lagged.batch, &job->own_contacts, &job->error)))
@@ -150,7 +146,7 @@ static const double *first_of(const double *a, const double *b, const double *c)
 }
 
 /* The directions of matchsticks follow the query's lagged velocities, else the set's, else the velocities. */
-bool api_job_prepare_query(struct api_job *job)
+static bool prepare_query(struct api_job *job)
 {
 	const struct api_query *q = &job->query;
 	struct api_set *set = job->set;
@@ -165,6 +161,11 @@ bool api_job_prepare_query(struct api_job *job)
 		.schedule = q->outputs[API_GRADIENT] ? api_set_schedule(set, &job->context) : NULL,
 	};
 	return !job->fault->status;
+}
+
+bool api_job_prepare(struct api_job *job)
+{
+	return job->set ? prepare_query(job) : prepare_whole(job);
 }
 
 static void free_pattern(void *pattern)

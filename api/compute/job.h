@@ -69,12 +69,9 @@ bool api_job_run(const struct api_call *call, const struct api_steps *steps, str
 
 /* ---- steps ---- */
 
-/* For a request with both lagged part and query. */
-bool api_job_decode_whole(struct api_job *job);
-bool api_job_prepare_whole(struct api_job *job);
-/* For a query about job->set. */
-bool api_job_decode_query(struct api_job *job);
-bool api_job_prepare_query(struct api_job *job);
+/* For a request with both lagged part and query, or a query to job->set. */
+bool api_job_decode(struct api_job *job);
+bool api_job_prepare(struct api_job *job);
 
 /* Adds preparing and evaluating the contacts, vertices and bodies of the set or the lagged part, and a gradient. */
 void api_job_weigh(const struct api_job *job, struct api_work *work);

@@ -1,5 +1,5 @@
 /**
- * Steps of jobs that need no other declarations: /v1/evaluate, the same for a set, and the pattern of a set's Hessian.
+ * Steps of jobs that need no other declarations: /v1/evaluate, also for a set, and the pattern of a set's Hessian.
  */
 #ifndef API_STEPS_H
 #define API_STEPS_H
@@ -7,7 +7,7 @@
 #include "api/compute/job.h"
 #include "api/sets/identity.h"
 
-extern const struct api_steps api_evaluate_whole, api_evaluate_set;
+extern const struct api_steps api_evaluate;
 
 /* The entity tag of a pattern: stencils, format, triangle and media type. It is job->more of the steps. */
 enum { API_TAG_BYTES = API_VERSION_BYTES + 32 };

@@ -5,20 +5,15 @@
 #include "api/routes/operations.h"
 #include "api/routes/sets.h"
 
-static bool post_check(const struct api_call *call)
-{
-	return api_compare(call->service, call->request, call->fault, call->response, NULL);
-}
-
-static bool check_set(const struct api_call *call)
+static bool check(const struct api_call *call)
 {
 	struct api_comparison comparison = {.wants_derivatives = false};
-	return api_set_run(call, &api_compare_set, &comparison);
+	return api_run(call, &api_comparing, &comparison);
 }
 
 /* clang-format off */
 const struct api_operation api_post_check = {
-	.handler = post_check, .is_large = api_cost_always, .url_query = &api_check_url_query,
+	.handler = check, .is_large = api_cost_always, .url_query = &api_check_url_query,
 	.requests = API_OBJECTS(&api_request), .answers = API_OBJECTS(&api_check_answer), .is_timed = true, .id = "check",
 	.tag = "evaluation", .summary = "Compares gradient and Hessian of a batch with central differences",
 	.description = "Takes the request of /v1/evaluate; outputs, collision_outputs, hessian, line and vectors are"
@@ -27,7 +22,7 @@ const struct api_operation api_post_check = {
 	.examples = API_EXAMPLES({"sliding_vertex", "A vertex on a floor", "{" API_ONE_VERTEX "}", NULL, 200}),
 };
 const struct api_operation api_post_set_check = {
-	.handler = check_set, .is_large = api_cost_always, .url_query = &api_check_url_query,
+	.handler = check, .is_large = api_cost_always, .url_query = &api_check_url_query,
 	.requests = API_OBJECTS(&api_set_query), .answers = API_OBJECTS(&api_check_answer), .is_timed = true,
 	.id = "checkSet", .tag = "sets", .summary = "Compares gradient and Hessian of a set with central differences",
 	.description = "As /v1/check; outputs and their options are validated and otherwise ignored.",

@@ -8,13 +8,7 @@
 static bool differentiate(const struct api_call *call)
 {
 	struct api_asked asked = {.kind = (enum api_request_kind)call->operation->variant};
-	return api_job_run(call, &api_derive_whole, NULL, &asked);
-}
-
-static bool differentiate_set(const struct api_call *call)
-{
-	struct api_asked asked = {.kind = (enum api_request_kind)call->operation->variant};
-	return api_set_run(call, &api_derive_set, &asked);
+	return api_run(call, &api_derive, &asked);
 }
 
 static bool is_large_of_set(const struct api_service *service, const struct api_request *request)
@@ -54,7 +48,7 @@ const struct api_operation api_post_vjp = {
 		 " 'cotangents': {'/velocities': [[3.0, 0.0, 0.0]], '/friction/mu': 2.16666666666667}}", 200}),
 };
 const struct api_operation api_post_set_jvp = {
-	.handler = differentiate_set, .refuses_url_query = true, .variant = API_SET_JVP, .is_large = is_large_of_set,
+	.handler = differentiate, .refuses_url_query = true, .variant = API_SET_JVP, .is_large = is_large_of_set,
 	.requests = API_OBJECTS(&api_set_jvp_query), .answers = API_OBJECTS(&api_jvp_answer), .is_timed = true,
 	.id = "jvpSet", .tag = "sets", .summary = "Derivatives along a direction, for a set",
 	.description = "Returns the same bytes as /v1/jvp for the set's document and this request combined.",
@@ -63,7 +57,7 @@ const struct api_operation api_post_set_jvp = {
 		 "{'velocities': [[0.25, 0, 0]], 'tangents': {'/velocities': [[1, 0, 0]]}}", NULL, 200}),
 };
 const struct api_operation api_post_set_vjp = {
-	.handler = differentiate_set, .refuses_url_query = true, .variant = API_SET_VJP, .is_large = is_large_of_set,
+	.handler = differentiate, .refuses_url_query = true, .variant = API_SET_VJP, .is_large = is_large_of_set,
 	.requests = API_OBJECTS(&api_set_vjp_query), .answers = API_OBJECTS(&api_vjp_answer), .is_timed = true,
 	.id = "vjpSet", .tag = "sets", .summary = "Derivatives with respect to any fields, for a set",
 	.description = "Returns the same bytes as /v1/vjp for the set's document and this request combined.",

@@ -5,19 +5,14 @@
 #include "api/routes/operations.h"
 #include "api/routes/sets.h"
 
-static bool post_evaluate(const struct api_call *call)
+static bool evaluate(const struct api_call *call)
 {
-	return api_job_run(call, &api_evaluate_whole, NULL, NULL);
-}
-
-static bool evaluate_set(const struct api_call *call)
-{
-	return api_set_run(call, &api_evaluate_set, NULL);
+	return api_run(call, &api_evaluate, NULL);
 }
 
 /* clang-format off */
 const struct api_operation api_post_evaluate = {
-	.handler = post_evaluate, .refuses_url_query = true, .is_large = api_cost_of_body,
+	.handler = evaluate, .refuses_url_query = true, .is_large = api_cost_of_body,
 	.requests = API_OBJECTS(&api_request), .answers = API_OBJECTS(&api_answer), .is_timed = true, .id = "evaluate",
 	.tag = "evaluation", .summary = "Potential, gradient, Hessian and values per contact of a batch",
 	.description = "The same request always returns the same bytes, at any load and number of threads, so repeating it"
@@ -53,7 +48,7 @@ const struct api_operation api_post_evaluate = {
 		 " 'detail': '912 is not a vertex: there are 2, and indices start at 0'}]}", 422}),
 };
 const struct api_operation api_post_set_evaluate = {
-	.handler = evaluate_set, .refuses_url_query = true, .is_large = api_set_query_is_large,
+	.handler = evaluate, .refuses_url_query = true, .is_large = api_set_query_is_large,
 	.requests = API_OBJECTS(&api_set_query), .answers = API_OBJECTS(&api_answer), .is_timed = true,
 	.id = "evaluateSet", .tag = "sets", .summary = "Potential, gradient, Hessian and values per contact of a set",
 	.description = "Returns the same bytes as /v1/evaluate for the set's document and this request combined.",

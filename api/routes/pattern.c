@@ -9,7 +9,7 @@ static bool get_pattern(const struct api_call *call)
 {
 	struct api_response *response = call->response;
 	char tag[API_TAG_BYTES];
-	if (!api_set_run(call, &api_pattern_steps, tag))
+	if (!api_run(call, &api_pattern_steps, tag))
 		return false;
 	api_response_add_header(response, "ETag", tag);
 	api_response_add_header(response, "Vary", "Accept");

@@ -79,8 +79,10 @@ static struct api_set *find_set(const struct api_call *call, bool uses)
 	return NULL;
 }
 
-bool api_set_run(const struct api_call *call, const struct api_steps *steps, void *more)
+bool api_run(const struct api_call *call, const struct api_steps *steps, void *more)
 {
+	if (!call->request->match->route->is_conditional)
+		return api_job_run(call, steps, NULL, more);
 	struct api_set *set = find_set(call, true);
 	const bool ok = set && api_job_run(call, steps, set, more);
 	api_kept_release(set ? &set->kept : NULL);

@@ -1,5 +1,5 @@
 /**
- * Functions shared by the routes below /v1/sets/{name}.
+ * Functions shared by routes about contacts, which a request brings, or a set in the path has.
  */
 #ifndef API_ROUTES_SETS_H
 #define API_ROUTES_SETS_H
@@ -7,11 +7,11 @@
 #include "api/compute/job.h"
 
 /**
- * Runs api_job_run for the set that a request is about, if it is the version that the request wants. Always adds the
- * version to the response. Counts as use.
- * @return false with *fault: also 422 (no name), 404, 412
+ * Runs api_job_run, on routes of sets for the set that the path names, if it is the version that the request wants. Then
+ * it always adds the version to the response, and counts as use.
+ * @return false with *fault: for sets also 422 (no name), 404, 412
  */
-bool api_set_run(const struct api_call *call, const struct api_steps *steps, void *more);
+bool api_run(const struct api_call *call, const struct api_steps *steps, void *more);
 
 /* Whether reading the document of the set named in the path, and spending contact_ns on each of its contacts, takes
  * long. False if there is no such set. */

@@ -320,7 +320,7 @@ static bool compute(struct api_job *job)
 
 static bool answer(const struct api_call *call)
 {
-	static const struct api_steps steps = {decode, api_job_prepare_whole, compute, weigh, true};
+	static const struct api_steps steps = {decode, api_job_prepare, compute, weigh, true};
 	struct api_bridge bridge = {.service = call->service, .request = call->request, .fault = call->fault};
 	const bool ok = api_job_run(call, &steps, NULL, &bridge);
 	api_bridge_end(&bridge);
