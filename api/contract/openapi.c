@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/codec/media.h"
+#include "api/contract/quoted.h"
 #include "api/contract/schema.h"
 #include "api/problem.h"
 
@@ -19,24 +20,15 @@ struct described {
 
 #define set api_schema_set
 #define append api_schema_append
-#define quoted api_schema_quoted
-
-static json_t *ref(const char *where, const char *name)
-{
-	char text[128];
-	snprintf(text, sizeof(text), "#/components/%s/%s", where, name);
-	return json_pack("{s:s}", "$ref", text);
-}
+#define quoted api_quoted_read
 
 /* References to several objects as anyOf, or to a single one. */
 static json_t *any_of(struct api_schemas *s, const struct api_object *const *objects)
 {
-	if (!objects[1])
-		return api_schema_of(s, objects[0]);
-	json_t *schema = json_object(), *forms = set(s, schema, "anyOf", json_array());
+	json_t *forms = json_array();
 	for (int i = 0; objects[i]; i++)
 		append(s, forms, api_schema_of(s, objects[i]));
-	return schema;
+	return api_schema_any_of(s, forms);
 }
 
 static json_t *add_example(struct api_schemas *s, json_t *examples, const struct api_example *e, json_t *value)
@@ -89,11 +81,6 @@ static void add_frame(struct api_schemas *s, json_t *content, const struct api_o
 	s->in_frame = false;
 }
 
-static bool has_frame(const struct described *d, int status)
-{
-	return d->route->negotiates && !(status && d->operation->answers_json);
-}
-
 /* status 0: for the request. */
 static void add_contents(struct api_schemas *s, const struct described *d, json_t *owner, int status)
 {
@@ -104,7 +91,7 @@ static void add_contents(struct api_schemas *s, const struct described *d, json_
 	add_examples(s, json, d->operation->examples, status);
 	if (!status && d->operation->merges)
 		set(s, content, api_media_merge, json_incref(json));
-	if (has_frame(d, status))
+	if (d->route->negotiates && !(status && d->operation->answers_json))
 		add_frame(s, content, objects);
 }
 
@@ -112,7 +99,7 @@ static void add_contents(struct api_schemas *s, const struct described *d, json_
 
 static void add_header(struct api_schemas *s, json_t *headers, const char *name)
 {
-	set(s, headers, name, ref("headers", name));
+	set(s, headers, name, api_schema_ref("headers", name));
 }
 
 static json_t *add_headers(struct api_schemas *s, json_t *response)
@@ -171,11 +158,6 @@ static void add_successes(struct api_schemas *s, const struct described *d, json
 		add_answer(s, d, 304, "If-None-Match names what is there.", responses);
 }
 
-static bool has_names(const struct api_route *route)
-{
-	return strchr(route->path, '{');
-}
-
 /* The set of statuses that apply to an operation, as bits of problem.h. */
 static unsigned where(const struct described *d)
 {
@@ -183,7 +165,7 @@ static unsigned where(const struct described *d)
 	unsigned bits = API_ANYWHERE;
 	bits |= d->route->is_open ? 0 : API_WHERE_GATED;
 	bits |= d->route->negotiates ? API_WHERE_NEGOTIATED : 0;
-	bits |= has_names(d->route) ? API_WHERE_NAMED : 0;
+	bits |= strchr(d->route->path, '{') ? API_WHERE_NAMED : 0;
 	bits |= d->route->is_conditional ? API_WHERE_CONDITIONAL : 0;
 	bits |= o->requests ? API_WHERE_POSTED : 0;
 	bits |= (o->requests || o->url_query || d->route->is_conditional) && !d->route->failure ? API_WHERE_CHECKED : 0;
@@ -213,7 +195,7 @@ static void add_responses(struct api_schemas *s, const struct described *d, json
 		if (status->where & where(d)) {
 			char name[16];
 			name_response(status->status, has_failure(d->route, status->status), name);
-			set(s, responses, name_status(status->status, code), ref("responses", name));
+			set(s, responses, name_status(status->status, code), api_schema_ref("responses", name));
 		}
 }
 
@@ -243,20 +225,21 @@ static void add_problem_examples(struct api_schemas *s, const struct api_table *
 static void add_problem(struct api_schemas *s, const struct api_table *table, const struct api_status *status,
                         json_t *responses)
 {
+	static const struct {
+		int status;
+		const char *header;
+	} more[] = {{401, "WWW-Authenticate"},
+	            {405, "Allow"},
+	            {412, "Collision-Set-Version"},
+	            {415, "Accept-Patch"},
+	            {503, "Retry-After"}};
 	char code[16];
 	json_t *response = set(s, responses, name_status(status->status, code), json_object());
 	set(s, response, "description", api_schema_text("%s. %s", status->title, status->meaning));
 	json_t *headers = add_headers(s, response);
-	if (status->status == 401)
-		add_header(s, headers, "WWW-Authenticate");
-	if (status->status == 405)
-		add_header(s, headers, "Allow");
-	if (status->status == 412)
-		add_header(s, headers, "Collision-Set-Version");
-	if (status->status == 415)
-		add_header(s, headers, "Accept-Patch");
-	if (status->status == 503)
-		add_header(s, headers, "Retry-After");
+	for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++)
+		if (status->status == more[i].status)
+			add_header(s, headers, more[i].header);
 	json_t *content = set(s, response, "content", json_object());
 	json_t *problem = set(s, content, "application/problem+json", json_object());
 	json_t *schema = set(s, problem, "schema", json_object()), *all = set(s, schema, "allOf", json_array());
@@ -375,12 +358,12 @@ static void add_path_parameter(struct api_schemas *s, const struct described *d,
 static void add_parameters(struct api_schemas *s, const struct described *d, json_t *operation)
 {
 	json_t *parameters = set(s, operation, "parameters", json_array());
-	append(s, parameters, ref("parameters", "RequestId"));
-	append(s, parameters, ref("parameters", "Traceparent"));
+	append(s, parameters, api_schema_ref("parameters", "RequestId"));
+	append(s, parameters, api_schema_ref("parameters", "Traceparent"));
 	if (d->route->is_conditional)
-		append(s, parameters, ref("parameters", "IfCollisionSetVersion"));
+		append(s, parameters, api_schema_ref("parameters", "IfCollisionSetVersion"));
 	if (d->operation->has_tag || d->operation->has_location)
-		append(s, parameters, ref("parameters", "IfNoneMatch"));
+		append(s, parameters, api_schema_ref("parameters", "IfNoneMatch"));
 	for (const char *open = strchr(d->route->path, '{'); open; open = strchr(open + 1, '{'))
 		add_path_parameter(s, d, open, parameters);
 	add_url_query(s, d->operation, parameters);
@@ -397,6 +380,18 @@ static void add_body(struct api_schemas *s, const struct described *d, json_t *o
 
 /* ---- paths ---- */
 
+/* What GET and HEAD have in common. */
+static json_t *begin_operation(struct api_schemas *s, const struct described *d, json_t *path, const char *method,
+                               const char *suffix, const char *summary)
+{
+	const struct api_operation *o = d->operation;
+	json_t *operation = set(s, path, method, json_object()), *tags = set(s, operation, "tags", json_array());
+	append(s, tags, json_string(o->tag));
+	set(s, operation, "operationId", api_schema_text("%s%s", o->id, suffix));
+	set(s, operation, "summary", json_string(summary));
+	return operation;
+}
+
 static void add_open(struct api_schemas *s, const struct described *d, json_t *operation)
 {
 	if (d->route->is_open)
@@ -405,12 +400,8 @@ static void add_open(struct api_schemas *s, const struct described *d, json_t *o
 
 static void add_operation(struct api_schemas *s, const struct described *d, json_t *path)
 {
-	const struct api_operation *o = d->operation;
-	json_t *operation = set(s, path, d->method, json_object()), *tags = set(s, operation, "tags", json_array());
-	append(s, tags, json_string(o->tag));
-	set(s, operation, "operationId", json_string(o->id));
-	set(s, operation, "summary", json_string(o->summary));
-	set(s, operation, "description", json_string(o->description));
+	json_t *operation = begin_operation(s, d, path, d->method, "", d->operation->summary);
+	set(s, operation, "description", json_string(d->operation->description));
 	add_open(s, d, operation);
 	add_parameters(s, d, operation);
 	add_body(s, d, operation);
@@ -419,10 +410,7 @@ static void add_operation(struct api_schemas *s, const struct described *d, json
 
 static void add_head(struct api_schemas *s, const struct described *d, json_t *path)
 {
-	json_t *operation = set(s, path, "head", json_object()), *tags = set(s, operation, "tags", json_array());
-	append(s, tags, json_string(d->operation->tag));
-	set(s, operation, "operationId", api_schema_text("%sHead", d->operation->id));
-	set(s, operation, "summary", json_string("As GET, without the body"));
+	json_t *operation = begin_operation(s, d, path, "head", "Head", "As GET, without the body");
 	add_open(s, d, operation);
 	json_t *parameters = json_copy(json_object_get(json_object_get(path, "get"), "parameters"));
 	set(s, operation, "parameters", parameters);
@@ -514,7 +502,7 @@ static void add_dimensions(struct api_schemas *s, const char *request, bool in_f
 		set(s, s->components, name, schema);
 		append(s, all,
 		       json_pack("{s:{s:{s:{s:i}}, s:[s]}, s:o}", "if", "properties", "dim", "const", dim, "required", "dim",
-		                 "then", ref("schemas", name)));
+		                 "then", api_schema_ref("schemas", name)));
 	}
 	s->in_frame = false;
 }

@@ -26,11 +26,6 @@ json_t *api_schema_append(struct api_schemas *schemas, json_t *list, json_t *val
 	return failed ? NULL : value;
 }
 
-json_t *api_schema_quoted(const char *text)
-{
-	return api_quoted_read(text);
-}
-
 json_t *api_schema_text(const char *format, ...)
 {
 	char text[MAX_TEXT];
@@ -191,20 +186,19 @@ static json_t *flat(struct api_schemas *schemas, const struct api_rule *rule, in
 	return list(schemas, number(schemas, rule), 0, most);
 }
 
-static void add_form(struct api_schemas *schemas, json_t *forms, json_t *form)
+json_t *api_schema_ref(const char *kind, const char *name)
 {
-	api_schema_append(schemas, forms, form);
+	char text[128];
+	snprintf(text, sizeof(text), "#/components/%s/%s", kind, name);
+	return json_pack("{s:s}", "$ref", text);
 }
 
 static json_t *ref(const char *name)
 {
-	char text[128];
-	snprintf(text, sizeof(text), "#/components/schemas/%s", name);
-	return json_pack("{s:s}", "$ref", text);
+	return api_schema_ref("schemas", name);
 }
 
-/* {"anyOf": forms}, or the only form. */
-static json_t *any_of(struct api_schemas *schemas, json_t *forms)
+json_t *api_schema_any_of(struct api_schemas *schemas, json_t *forms)
 {
 	json_t *schema;
 	if (json_array_size(forms) == 1) {
@@ -223,24 +217,24 @@ static json_t *array(struct api_schemas *schemas, const struct api_rule *rule, i
 	json_t *forms = json_array();
 	const bool bare = rank == 1 || (rule->bare && dim != 3);
 	if (schemas->is_request && rule->one_for_all && bare)
-		add_form(schemas, forms, number(schemas, rule));
-	add_form(schemas, forms, nest(schemas, rule, 0, rank, type, dim));
+		api_schema_append(schemas, forms, number(schemas, rule));
+	api_schema_append(schemas, forms, nest(schemas, rule, 0, rank, type, dim));
 	if (schemas->is_request && rank > 1)
-		add_form(schemas, forms, flat(schemas, rule, rank, type, dim));
+		api_schema_append(schemas, forms, flat(schemas, rule, rank, type, dim));
 	if (schemas->is_request && rule->one_for_all && rank > 2)
-		add_form(schemas, forms, nest(schemas, rule, 1, rank, type, dim));
+		api_schema_append(schemas, forms, nest(schemas, rule, 1, rank, type, dim));
 	if (schemas->in_frame)
-		add_form(schemas, forms, ref("FrameArray"));
-	return any_of(schemas, forms);
+		api_schema_append(schemas, forms, ref("FrameArray"));
+	return api_schema_any_of(schemas, forms);
 }
 
 static json_t *scalar(struct api_schemas *schemas, const struct api_rule *rule)
 {
 	json_t *forms = json_array();
-	add_form(schemas, forms, number(schemas, rule));
+	api_schema_append(schemas, forms, number(schemas, rule));
 	if (schemas->in_frame && schemas->is_request)
-		add_form(schemas, forms, ref("FrameArray"));
-	return any_of(schemas, forms);
+		api_schema_append(schemas, forms, ref("FrameArray"));
+	return api_schema_any_of(schemas, forms);
 }
 
 static json_t *words(struct api_schemas *schemas, const struct api_rule *rule)
@@ -361,11 +355,6 @@ static json_t *make_by_pointer(struct api_schemas *schemas)
 	return schema;
 }
 
-static json_t *by_pointer(struct api_schemas *schemas)
-{
-	return component(schemas, schemas->in_frame ? "ValuesByFieldFrame" : "ValuesByField", make_by_pointer);
-}
-
 static json_t *pointers(struct api_schemas *schemas)
 {
 	json_t *schema = list(schemas, pointer(schemas), 0, 0);
@@ -393,7 +382,8 @@ static json_t *value(struct api_schemas *schemas, const struct api_rule *rule, i
 		return list(schemas, rule->objects ? api_schema_of(schemas, rule->objects[0]) : of_type(schemas, "string"), 0,
 		            0);
 	case API_ONE_OF: return one_of(schemas, rule);
-	case API_BY_POINTER: return by_pointer(schemas);
+	case API_BY_POINTER:
+		return component(schemas, schemas->in_frame ? "ValuesByFieldFrame" : "ValuesByField", make_by_pointer);
 	case API_POINTERS: return pointers(schemas);
 	}
 	return NULL;
@@ -429,7 +419,7 @@ static json_t *describe(const struct api_rule *rule, int type)
 static void add_default(struct api_schemas *schemas, const struct api_rule *rule, json_t *schema)
 {
 	if (rule->fallback)
-		api_schema_set(schemas, schema, "default", api_schema_quoted(rule->fallback));
+		api_schema_set(schemas, schema, "default", api_quoted_read(rule->fallback));
 	else if (rule->kind == API_WORD && !rule->required)
 		api_schema_set(schemas, schema, "default", json_string(rule->words[0]));
 }
@@ -464,7 +454,7 @@ json_t *api_schema_field(struct api_schemas *schemas, const struct api_rule *rul
 
 static void merge_extra(struct api_schemas *schemas, const struct api_object *object, json_t *schema)
 {
-	json_t *extra = object->extra ? api_schema_quoted(object->extra) : NULL;
+	json_t *extra = object->extra ? api_quoted_read(object->extra) : NULL;
 	if (object->extra && (!extra || json_object_update(schema, extra)))
 		schemas->failed = true;
 	json_decref(extra);
@@ -544,7 +534,7 @@ json_t *api_schema_of_dimension(struct api_schemas *schemas, const struct api_ob
 
 json_t *api_schema_reference(void)
 {
-	return api_schema_quoted(
+	return api_quoted_read(
 		"{'type': 'object', 'description': 'Frames only: an array in the tail. offset: in bytes from its start, a"
 		" multiple of 8.',"
 		" 'properties': {'dtype': {'type': 'string', 'enum': ['f64', 'f32', 'i32', 'u32', 'i64']},"

@@ -21,9 +21,10 @@ struct api_schemas {
 /* Adds value and returns it, as api_render_add does. Takes over the reference; NULL marks a failure. */
 json_t *api_schema_set(struct api_schemas *schemas, json_t *object, const char *name, json_t *value);
 json_t *api_schema_append(struct api_schemas *schemas, json_t *list, json_t *value);
-/* JSON written with ' instead of ". NULL when out of memory, or for a text that is not JSON, which is the caller's
- * mistake. */
-json_t *api_schema_quoted(const char *text);
+/* {"$ref": "#/components/KIND/NAME"} */
+json_t *api_schema_ref(const char *kind, const char *name);
+/* {"anyOf": forms}, or the only form. Takes over the list. */
+json_t *api_schema_any_of(struct api_schemas *schemas, json_t *forms);
 /* A string; arguments as for printf. */
 __attribute__((format(printf, 1, 2))) json_t *api_schema_text(const char *format, ...);
 

@@ -13,6 +13,7 @@
 
 #include "api/compute/functions.h"
 #include "api/contract/fields.h"
+#include "api/contract/quoted.h"
 #include "api/contract/schema.h"
 #include "api/problem.h"
 
@@ -43,7 +44,7 @@ static void check_rule(const struct api_object *object, const struct api_rule *r
 		fail_msg("%s.%s: shapes are those of arrays", object->name, rule->name);
 	if ((rule->kind == API_WORD || rule->kind == API_WORDS) != (rule->words != NULL))
 		fail_msg("%s.%s: choices are words", object->name, rule->name);
-	json_t *fallback = rule->fallback ? api_schema_quoted(rule->fallback) : json_null();
+	json_t *fallback = rule->fallback ? api_quoted_read(rule->fallback) : json_null();
 	if (!fallback)
 		fail_msg("%s.%s: its default is not JSON", object->name, rule->name);
 	json_decref(fallback);
