@@ -4,7 +4,6 @@
 
 #define LETTERS "abcdefghijklmnopqrstuvwxyz"
 #define DIGITS "0123456789"
-#define SPACE ", \t"
 
 static size_t host_bytes(const char *host)
 {
@@ -44,18 +43,7 @@ bool srv_cors_allows_all(const char *origins)
 
 bool srv_cors_is_list(const char *origins, const char **culprit, int *n)
 {
-	size_t bytes;
-	const char *rest = origins;
-	if (srv_cors_allows_all(origins))
-		return true;
-	while (srv_list_next(&rest, culprit, &bytes))
-		if (!is_origin(*culprit, bytes)) {
-			*n = (int)(bytes < 200 ? bytes : 200);
-			return false;
-		}
-	*culprit = origins;
-	*n = 0;
-	return origins[strspn(origins, SPACE)] != '\0';
+	return srv_cors_allows_all(origins) || srv_list_is_of(is_origin, origins, culprit, n);
 }
 
 bool srv_cors_allows(const char *origins, const char *origin)

@@ -21,35 +21,30 @@ static bool is_pair(const struct srv_gate_settings *settings, FILE *err)
 	return pair;
 }
 
-static bool are_origins(const char *origins, FILE *err)
-{
-	const char *culprit;
-	int n;
-	if (!origins || srv_cors_is_list(origins, &culprit, &n))
-		return true;
-	fprintf(err,
-	        "frictiond: --allow-origin: '%.*s' is not an origin as browsers send it, such as https://a.example: "
-	        "scheme and host in lower case, no path, no default port\n",
-	        n, culprit);
-	return false;
-}
+typedef bool is_list(const char *list, const char **culprit, int *n);
 
-static bool are_hosts(const char *hosts, FILE *err)
+static bool check_list(const char *option, const char *list, is_list *is, const char *expected, FILE *err)
 {
 	const char *culprit;
 	int n;
-	if (!hosts || srv_hosts_is_list(hosts, &culprit, &n))
+	if (!list || is(list, &culprit, &n))
 		return true;
-	fprintf(err,
-	        "frictiond: --allow-host: '%.*s' is not a name or an address, such as a.example, a.example:8443 or "
-	        "[2001:db8::1]: no scheme, no path, no *\n",
-	        n, culprit);
+	fprintf(err, "frictiond: --%s: '%.*s' is not %s\n", option, n, culprit, expected);
 	return false;
 }
 
 bool srv_gate_settings_are_sound(const struct srv_gate_settings *settings, FILE *err)
 {
-	return is_pair(settings, err) && are_origins(settings->allow_origin, err) && are_hosts(settings->allow_host, err);
+	return is_pair(settings, err) &&
+	       check_list(
+			   "allow-origin", settings->allow_origin, srv_cors_is_list,
+			   "an origin as browsers send it, such as https://a.example: scheme and host in lower case, no path,"
+			   " no default port",
+			   err) &&
+	       check_list(
+			   "allow-host", settings->allow_host, srv_hosts_is_list,
+			   "a name or an address, such as a.example, a.example:8443 or [2001:db8::1]: no scheme, no path, no *",
+			   err);
 }
 
 /* ---- files ---- */

@@ -18,6 +18,20 @@ bool srv_list_next(const char **list, const char **entry, size_t *n)
 	return *n > 0;
 }
 
+bool srv_list_is_of(bool (*is_entry)(const char *text, size_t n), const char *list, const char **culprit, int *n)
+{
+	const char *rest = list;
+	size_t bytes;
+	while (srv_list_next(&rest, culprit, &bytes))
+		if (!is_entry(*culprit, bytes)) {
+			*n = (int)(bytes < 200 ? bytes : 200);
+			return false;
+		}
+	*culprit = list;
+	*n = 0;
+	return list[strspn(list, SPACE)] != '\0';
+}
+
 /* ---- one host ---- */
 
 static size_t span(const char *text, size_t n, const char *characters)
@@ -48,16 +62,21 @@ static bool read_port(const char *text, size_t n, int *port)
 	return *port <= MOST_PORT;
 }
 
+/* @param name  [n] */
+static bool read_address(int family, const char *name, size_t n, void *address)
+{
+	char text[INET6_ADDRSTRLEN];
+	if (n >= sizeof text)
+		return false;
+	memcpy(text, name, n);
+	text[n] = '\0';
+	return inet_pton(family, text, address) == 1;
+}
+
 /* An IPv6 address in brackets. */
 static bool read_v6(const struct srv_host *host, struct in6_addr *address)
 {
-	char text[INET6_ADDRSTRLEN];
-	const size_t n = host->bytes - 2;
-	if (host->name[0] != '[' || n >= sizeof text)
-		return false;
-	memcpy(text, host->name + 1, n);
-	text[n] = '\0';
-	return inet_pton(AF_INET6, text, address) == 1;
+	return host->name[0] == '[' && read_address(AF_INET6, host->name + 1, host->bytes - 2, address);
 }
 
 bool srv_host_read(const char *text, size_t n, struct srv_host *host)
@@ -87,13 +106,8 @@ bool srv_hosts_are_same(const struct srv_host *a, const struct srv_host *b)
  * 2130706433) are addresses. */
 static bool is_loopback_v4(const struct srv_host *host)
 {
-	char text[INET_ADDRSTRLEN];
 	struct in_addr address;
-	if (host->bytes >= sizeof text)
-		return false;
-	memcpy(text, host->name, host->bytes);
-	text[host->bytes] = '\0';
-	return inet_pton(AF_INET, text, &address) == 1 && ntohl(address.s_addr) >> 24 == IN_LOOPBACKNET;
+	return read_address(AF_INET, host->name, host->bytes, &address) && ntohl(address.s_addr) >> 24 == IN_LOOPBACKNET;
 }
 
 static bool is_loopback_v6(const struct srv_host *host)
@@ -111,19 +125,15 @@ bool srv_host_is_loopback(const struct srv_host *host)
 
 /* ---- a list ---- */
 
+static bool is_host(const char *text, size_t n)
+{
+	struct srv_host host;
+	return srv_host_read(text, n, &host) && host.port != 0 && text[n - 1] != ':';
+}
+
 bool srv_hosts_is_list(const char *hosts, const char **culprit, int *n)
 {
-	const char *rest = hosts;
-	struct srv_host host;
-	size_t bytes;
-	while (srv_list_next(&rest, culprit, &bytes))
-		if (!srv_host_read(*culprit, bytes, &host) || host.port == 0 || (*culprit)[bytes - 1] == ':') {
-			*n = (int)(bytes < 200 ? bytes : 200);
-			return false;
-		}
-	*culprit = hosts;
-	*n = 0;
-	return hosts[strspn(hosts, SPACE)] != '\0';
+	return srv_list_is_of(is_host, hosts, culprit, n);
 }
 
 static bool has_port(const struct srv_host *host, int port, bool tls)

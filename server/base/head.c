@@ -13,26 +13,8 @@ static const char **value_of(struct srv_head *head, const char *name, int **coun
 		const char *name;
 		size_t value, count;
 	} known[] = {
-#define KNOWN(name, member) {name, offsetof(struct srv_head, member), offsetof(struct srv_head, n_##member)}
-		KNOWN("Content-Length", content_length),
-		KNOWN("Transfer-Encoding", transfer_encoding),
-		KNOWN("Content-Encoding", content_encoding),
-		KNOWN("Content-Type", content_type),
-		KNOWN("Accept", accept),
-		KNOWN("Expect", expect),
-		KNOWN("X-Request-Id", request_id),
-		KNOWN("traceparent", traceparent),
-		KNOWN("If-None-Match", if_none_match),
-		KNOWN("If-Match", if_match),
-		KNOWN("If-Unmodified-Since", if_unmodified_since),
-		KNOWN("If-Collision-Set-Version", if_version),
-		KNOWN("Authorization", authorization),
-		KNOWN("Origin", origin),
-		KNOWN("Access-Control-Request-Method", preflight),
-		KNOWN("Host", host),
-		KNOWN("Sec-Fetch-Site", fetch_site),
-		KNOWN("Sec-Fetch-Mode", fetch_mode),
-		KNOWN("Sec-Fetch-Dest", fetch_dest),
+#define KNOWN(member, name) {name, offsetof(struct srv_head, member), offsetof(struct srv_head, n_##member)},
+		SRV_HEADERS(KNOWN)
 #undef KNOWN
 	};
 	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {

@@ -9,24 +9,38 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Headers: X(member with the value, name). Pages cannot forge Sec-Fetch-*. */
+#define SRV_HEADERS(X) \
+	X(content_length, "Content-Length") \
+	X(transfer_encoding, "Transfer-Encoding") \
+	X(content_encoding, "Content-Encoding") \
+	X(content_type, "Content-Type") \
+	X(accept, "Accept") \
+	X(expect, "Expect") \
+	X(request_id, "X-Request-Id") \
+	X(traceparent, "traceparent") \
+	X(if_none_match, "If-None-Match") \
+	X(if_match, "If-Match") \
+	X(if_unmodified_since, "If-Unmodified-Since") \
+	X(if_version, "If-Collision-Set-Version") \
+	X(authorization, "Authorization") \
+	X(origin, "Origin") \
+	X(preflight, "Access-Control-Request-Method") \
+	X(host, "Host") \
+	X(fetch_site, "Sec-Fetch-Site") \
+	X(fetch_mode, "Sec-Fetch-Mode") \
+	X(fetch_dest, "Sec-Fetch-Dest")
+
 /* Values are borrowed, NULL if absent; of several the first counts. */
 struct srv_head {
 	const char *method, *target;
-	const char *content_length, *transfer_encoding, *content_encoding;
 	char accepts[1024]; /* several Accept lines, joined */
-	const char *content_type, *accept, *expect, *request_id, *traceparent;
-	const char *if_none_match, *if_match, *if_unmodified_since;
-	const char *if_version; /* If-Collision-Set-Version */
-	char version[80];       /* its value without trailing spaces, if short enough to be a version */
-	const char *authorization, *origin, *preflight; /* preflight: Access-Control-Request-Method */
-	const char *host;
-	const char *fetch_site, *fetch_mode, *fetch_dest; /* Sec-Fetch-*, which pages cannot forge */
-	int n_content_length, n_transfer_encoding, n_content_encoding;
-	int n_content_type, n_accept, n_expect, n_request_id, n_traceparent;
-	int n_if_none_match, n_if_match, n_if_unmodified_since, n_if_version;
-	int n_authorization, n_origin, n_preflight;
-	int n_host;
-	int n_fetch_site, n_fetch_mode, n_fetch_dest;
+	char version[80];   /* If-Collision-Set-Version without trailing spaces, if short enough to be a version */
+#define SRV_HEADER(member, name) \
+	const char *member; \
+	int n_##member;
+	SRV_HEADERS(SRV_HEADER)
+#undef SRV_HEADER
 };
 
 /* Adds one header line; lines come in the order of arrival. */

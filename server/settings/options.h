@@ -4,6 +4,7 @@
 
 #include "api/api.h"
 #include "server/access/gate.h"
+#include "server/settings/list.h"
 
 #include <stdbool.h>
 
@@ -12,38 +13,18 @@
 
 enum srv_command { SRV_SERVE, SRV_CHECK, SRV_HEALTH };
 
+/* Strings are borrowed from argv, the environment or config_text. A word is its position: kernels in SRV_KERNELS,
+ * log_level and log_format in enum srv_level and srv_log_format. */
 struct srv_options {
-	const char *host;      /* like all strings borrowed from argv, the environment or config_text */
-	bool port_is_given;    /* set explicitly, rather than by default */
-	long long port;        /* 0: any free port; -1: none */
-	const char *unix_path; /* NULL: none */
-	long long unix_mode;
-	long long threads;
-	long long max_json_bytes;
-	long long max_frame_bytes;
-	long long max_answer_bytes;
-	long long max_contacts;
-	long long max_vertices;
-	long long memory_bytes;
-	long long set_bytes;
-	long long set_bytes_per_caller;
-	long long sets;
-	long long sets_per_caller;
-	long long set_idle_seconds;
-	long long connections;
-	long long connections_per_address;
-	long long deadline_seconds;
-	long long receive_seconds;
-	long long send_seconds;
-	long long io_threads;
-	long long queue_requests;
-	long long queue_bytes;
-	long long pool_bytes;
-	long long idle_seconds;
-	long long drain_seconds;
-	long long kernels;    /* position in SRV_KERNELS */
-	long long log_level;  /* enum srv_level */
-	long long log_format; /* enum srv_log_format */
+#define SRV_TEXT_MEMBER const char *
+#define SRV_COUNT_MEMBER long long
+#define SRV_BYTES_MEMBER long long
+#define SRV_WORD_MEMBER long long
+#define SRV_PORT_MEMBER long long
+#define SRV_MODE_MEMBER long long
+#define SRV_MEMBER(member, kind, ...) kind##_MEMBER member;
+	SRV_OPTIONS(SRV_MEMBER)
+	bool port_is_given; /* set explicitly, rather than by default */
 	struct srv_gate_settings gate;
 	const char *config;       /* file from which options were read; NULL: none */
 	char *config_text;        /* private */
