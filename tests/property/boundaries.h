@@ -11,20 +11,20 @@
 enum factor {
 	BY_DIM,        /* 3D, 2D */
 	BY_TYPES,      /* all, none, the first, the last, the middle ones, all but the middle ones */
-	BY_BODIES,     /* none, pairs and world, pairs, world */
+	BY_BODIES,     /* none, pairs and world, pairs, world, both with long arms, both with extreme radii */
 	BY_COUNT,      /* contacts of a type: 4, 1, 64, 65, 150, 1025 */
-	BY_LAYOUT,     /* few vertices, disjoint, near, near with a few far, a hub, at the ends of a ring */
+	BY_LAYOUT,     /* few vertices, disjoint, near, near with a few far, a hub, at the ends of a ring, shuffled */
 	BY_LAW,        /* cubic, quadratic, peak, stribeck, exponential, curve, adhesion */
 	BY_SOURCE,     /* of coefficients: own, scalar, vertices, table */
 	BY_BLEND,      /* of vertices */
 	BY_MU,         /* different, equal, some static zero, some kinetic zero */
 	BY_GEOMETRY,   /* derived, given, of unit length but skew, of any length */
-	BY_GRAIN,      /* no, yes */
-	BY_FORCE,      /* given, some zero, barrier of four kinds */
-	BY_WEIGHT,     /* 1, of both signs, some zero, all zero */
-	BY_ANISO,      /* no, yes */
-	BY_ELLIPSES,   /* no, yes, some zero */
-	BY_OWN,        /* eps_v and stribeck_speed of the law, of contacts */
+	BY_GRAIN,      /* no, yes, close to the normal */
+	BY_FORCE,      /* given, some zero, barrier of five kinds, one that ends between the contacts */
+	BY_WEIGHT,     /* 1, of both signs, some zero, all zero, all tiny, of all sizes */
+	BY_ANISO,      /* no, yes, far from 1 */
+	BY_ELLIPSES,   /* no, yes, some zero, axes nearly equal */
+	BY_OWN,        /* eps_v and stribeck_speed of the law, of contacts, of contacts with steep tails, of a steep law */
 	BY_SURFACE,    /* no, yes */
 	BY_ANCHOR_SET, /* no, yes */
 	BY_DRAG,       /* no, the law's, of contacts */
@@ -34,13 +34,19 @@ enum factor {
 	BY_PROJECTION, /* none, clamp, abs */
 	BY_TRIANGLE,   /* full, upper, lower */
 	BY_VECTORS,    /* 1, 3, 4, 8, 11 */
+	BY_PLACE,      /* near the origin, far from it */
+	BY_LAGGED,     /* lagged slips: random, about 1e-10 eps_v, zero */
+	BY_TANGENTS,   /* of fields: random, zero in most rows, tiny, huge */
 	N_FACTORS
 };
 
 enum { SLIP_RANDOM, SLIP_REST, SLIP_SLIDES, SLIP_STICKS, SLIP_EXACT, SLIP_FAR };
-enum { LAYOUT_FEW, LAYOUT_DISJOINT, LAYOUT_NEAR, LAYOUT_SOME_FAR, LAYOUT_HUB, LAYOUT_RING };
+enum { LAYOUT_FEW, LAYOUT_DISJOINT, LAYOUT_NEAR, LAYOUT_SOME_FAR, LAYOUT_HUB, LAYOUT_RING, LAYOUT_SHUFFLED };
+enum { BODIES_FAR = 4, BODIES_EXTREME, OWN_STEEP = 2, LAW_STEEP, WEIGHT_TINY = 4, WEIGHT_MIXED, FORCE_ENDS = 7 };
+enum { TANGENTS_SPARSE = 1, TANGENTS_TINY, TANGENTS_HUGE };
 
-static const int factor_levels[N_FACTORS] = {2, 6, 4, 6, 6, 7, 4, 6, 4, 4, 2, 6, 4, 2, 3, 2, 2, 2, 3, 2, 6, 4, 3, 3, 5};
+static const int factor_levels[N_FACTORS] = {2, 6, 6, 6, 7, 7, 4, 6, 4, 4, 3, 8, 6, 3,
+                                             4, 4, 2, 2, 3, 2, 6, 4, 3, 3, 5, 2, 3, 4};
 
 static inline bool one_coefficient(const struct row *row)
 {
@@ -80,6 +86,10 @@ static inline void repair_row(struct row *row)
 		l[BY_MU] = 1;
 	if (l[BY_DIM] == 1 || l[BY_MU] == 1)
 		l[BY_ELLIPSES] = 0;
+	if (l[BY_ELLIPSES] == 0)
+		l[BY_LAGGED] = 0;
+	if (l[BY_LAGGED] > 0) /* these are added to lagged slips, too */
+		l[BY_SURFACE] = l[BY_ANCHOR_SET] = 0;
 }
 
 /* ---- the scene ---- */
@@ -111,6 +121,7 @@ static inline size_t vertices_of(const struct row *row, size_t n_each)
 	case LAYOUT_FEW: return 12;
 	case LAYOUT_NEAR: return 40 + 2 * n_each;
 	case LAYOUT_HUB: return 24 + 3 * n_each;
+	case LAYOUT_SHUFFLED: return 1500;
 	default: return 9000;
 	}
 }
@@ -130,13 +141,13 @@ static inline struct options options_of(const struct row *row, struct rng *rng)
 	o.equal_mu = l[BY_MU] == 1;
 	o.barrier = l[BY_FORCE] > 1;
 	o.given_geometry = l[BY_GEOMETRY] > 0;
-	o.mu_aniso = l[BY_ANISO];
+	o.mu_aniso = l[BY_ANISO] > 0;
 	o.ellipses = l[BY_ELLIPSES] > 0;
 	o.signed_weights = l[BY_WEIGHT] > 0;
-	o.own_eps_v = o.own_stribeck_speed = l[BY_OWN];
+	o.own_eps_v = o.own_stribeck_speed = l[BY_OWN] == 1 || l[BY_OWN] == OWN_STEEP;
 	o.surface_velocity = l[BY_SURFACE];
 	o.anchor = l[BY_ANCHOR_SET];
-	o.grain = l[BY_GRAIN];
+	o.grain = l[BY_GRAIN] > 0;
 	o.own_viscous = l[BY_DRAG] == 2;
 	o.viscous = l[BY_DRAG] == 1 ? uniform(rng, 10, 500) : 0;
 	return o;
@@ -217,6 +228,53 @@ static inline void set_weights(struct fric_group *g, int level)
 		zero_some(g->weight, g->n, 1);
 	for (size_t i = 0; i < g->n && level == 3; i++)
 		numbers_of(g->weight)[i] = 0;
+	for (size_t i = 0; i < g->n && level >= WEIGHT_TINY; i++)
+		numbers_of(g->weight)[i] *=
+			ldexp(1, level == WEIGHT_TINY ? -320 : (int)(i / 3 % 4) * 30 - 60 - (i % 70 == 69) * 300);
+}
+
+/* Velocity scalings far from 1 and from each other. */
+static inline void stretch_slips(struct fric_group *g, size_t width)
+{
+	static const double scales[] = {1, 1e3, 1e-3, 1e8, 1 + 1e-9};
+	for (size_t i = 0; i < g->n && g->mu_aniso.data; i++)
+		for (size_t t = 0; t < width; t++)
+			numbers_of(g->mu_aniso)[i * width + t] = scales[(i + t * (1 + i / 5)) % 5];
+}
+
+/* Axes that differ by a millionth, by a few roundings or not at all. */
+static inline void round_ellipses(struct fric_values ellipse, size_t n)
+{
+	static const double more[] = {1e-6, -1e-6, 0x1p-50, 0};
+	for (size_t i = 0; i < n && ellipse.data; i++)
+		numbers_of(ellipse)[2 * i + 1] = numbers_of(ellipse)[2 * i] * (1 + more[i % 4]);
+}
+
+/* Speeds on both sides of those up to which plain doubles are accurate enough. The first contact's is ordinary. */
+static inline void steepen(struct fric_group *g)
+{
+	static const int powers[] = {0, 15, -3, 16, -20, 17, 1, 20};
+	for (size_t i = 0; i < g->n && g->stribeck_speed.data; i++)
+		numbers_of(g->stribeck_speed)[i] = g->eps_v.data[i] * ldexp(i % 3 ? 1 : 0.999, -powers[i % 8]);
+}
+
+static inline void set_extremes(struct scene *s, const struct row *row, struct fric_group *g)
+{
+	if (row->level[BY_ANISO] == 2)
+		stretch_slips(g, (size_t)s->batch.dim - 1);
+	if (row->level[BY_ELLIPSES] == 3) {
+		round_ellipses(g->mu_s_aniso, g->n);
+		round_ellipses(g->mu_k_aniso, g->n);
+	}
+	if (row->level[BY_OWN] == OWN_STEEP)
+		steepen(g);
+	for (size_t i = 0; i < g->n && g->point.data && row->level[BY_BODIES] == BODIES_EXTREME; i++) {
+		static const double sizes[] = {1, 1e6, 1e-6, 0};
+		if (g->spin_radius.data)
+			numbers_of(g->spin_radius)[i] *= sizes[i % 4];
+		if (g->roll_radius.data)
+			numbers_of(g->roll_radius)[i] *= sizes[i / 4 % 4];
+	}
 }
 
 /* Sets zeros in the fields whose levels require some. */
@@ -324,11 +382,13 @@ static inline void set_group(struct scene *s, struct rng *rng, const struct row 
 		*g = (struct fric_group){0};
 	if (!bodies && g->n > contacts_of_type(row, type))
 		g->n = contacts_of_type(row, type);
-	if (!bodies && row->level[BY_LAYOUT] >= LAYOUT_SOME_FAR && g->n)
+	if (!bodies && row->level[BY_LAYOUT] >= LAYOUT_SOME_FAR && row->level[BY_LAYOUT] <= LAYOUT_RING && g->n)
 		lay_out(s, row->level[BY_LAYOUT], type);
 	bend_bases(rng, row->level[BY_GEOMETRY], s->batch.dim, g);
-	if (g->n)
+	if (g->n) {
+		set_extremes(s, row, g);
 		set_zeros(s, row, type);
+	}
 }
 
 /* Every body meets others once if slips are exact, so that these do not disturb each other. */
@@ -356,20 +416,24 @@ static inline void set_bodies(struct scene *s, struct rng *rng, const struct row
 	const size_t n_bodies = exact ? 2 * pairs + world + 1 : 3 + n / 2;
 	if (level == 0)
 		return;
-	scene_add_bodies(s, rng, (struct body_options){n_bodies, pairs, world, n % 2 == 1 || coin(rng), false});
+	const bool radii = n % 2 == 1 || level == BODIES_EXTREME || coin(rng);
+	scene_add_bodies(s, rng, (struct body_options){n_bodies, pairs, world, radii, level == BODIES_FAR && !exact});
 	if (exact)
 		part_bodies(s);
 }
 
 static inline void set_barrier(struct scene *s, int level)
 {
-	static const enum fric_barrier_type types[] = {FRIC_CLAMPED_LOG, FRIC_CUBIC_BARRIER, FRIC_TWO_STAGE,
-	                                               FRIC_NORMALIZED_CLAMPED_LOG};
+	static const enum fric_barrier_type types[] = {FRIC_CLAMPED_LOG,         FRIC_CUBIC_BARRIER,
+	                                               FRIC_TWO_STAGE,           FRIC_NORMALIZED_CLAMPED_LOG,
+	                                               FRIC_CLAMPED_LOG_SQUARED, FRIC_TWO_STAGE};
 	if (level < 2)
 		return;
 	s->batch.barrier.type = types[level - 2];
 	s->batch.barrier.scaling = level % 2 ? FRIC_SCALING_PHYSICAL : FRIC_SCALING_NONE;
 	s->batch.barrier.dmin = 1e-3;
+	if (level == FORCE_ENDS)
+		s->batch.barrier.dhat = 0.6;
 }
 
 /* Some disjoint contacts are near degenerate: edges almost parallel, slivers, a vertex almost on its edge. */
@@ -389,6 +453,50 @@ static inline void degrade(struct scene *s, struct rng *rng, enum fric_type type
 	}
 }
 
+/* Grains within a thousandth of the normal of the contact that they had before. */
+static inline void tilt_grains(struct scene *s)
+{
+	struct fric_contacts *c;
+	struct fric_error error;
+	assert_ok(fric_prepare(&serial, &s->batch, &c, &error));
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+		const struct fric_group *g = &s->batch.groups[type];
+		double *basis = calloc(6 * g->n + 1, sizeof(double));
+		if (g->n && g->grain.data)
+			assert_ok(fric_contact_output(&serial, c, scene_query(c, s->velocities), type, FRIC_OUT_TANGENT_BASIS,
+			                              basis, &error));
+		for (size_t i = 0; i < g->n && g->grain.data; i++) {
+			const double *p = basis + 6 * i, tilt = ldexp(1, -(int)(i % 10));
+			double *grain = numbers_of(g->grain) + i * g->grain.stride;
+			for (int d = 0; d < 3; d++) {
+				const int x = (d + 1) % 3, y = (d + 2) % 3;
+				grain[d] = tilt * grain[d] + (p[2 * x] * p[2 * y + 1] - p[2 * y] * p[2 * x + 1]);
+			}
+		}
+		free(basis);
+	}
+	fric_contacts_free(c);
+}
+
+static inline void move_rows(struct fric_values values, size_t n, size_t dim)
+{
+	for (size_t i = 0; i < n * dim && values.data; i++)
+		numbers_of(values)[i] += i % dim == 1 ? -1024 : 2048;
+}
+
+/* Moves everything far from the origin. */
+static inline void move_away(struct scene *s)
+{
+	struct fric_batch *b = &s->batch;
+	const size_t dim = (size_t)b->dim;
+	move_rows((struct fric_values){b->positions, dim}, b->n_vertices, dim);
+	move_rows((struct fric_values){b->body_positions, dim}, b->n_bodies, dim);
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+		move_rows(b->groups[type].plane_origin, b->groups[type].n, dim);
+		move_rows(b->groups[type].point, b->groups[type].n, dim);
+	}
+}
+
 static inline void boundary_scene(const struct row *row, uint64_t seed, struct scene *s)
 {
 	struct rng rng = {seed};
@@ -398,10 +506,18 @@ static inline void boundary_scene(const struct row *row, uint64_t seed, struct s
 	set_bodies(s, &rng, row);
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
 		set_group(s, &rng, row, type);
-	if (row->level[BY_SHARING] && row->level[BY_SLIP] != SLIP_EXACT)
-		share_rows(s, &rng);
+	if (row->level[BY_OWN] == LAW_STEEP)
+		s->batch.friction.law.stribeck_speed = s->batch.friction.eps_v * 0x1p-17;
 	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES && row->level[BY_LAYOUT] == LAYOUT_DISJOINT; type++)
 		degrade(s, &rng, type);
+	if (row->level[BY_PLACE])
+		move_away(s);
+	if (row->level[BY_GRAIN] == 2)
+		tilt_grains(s);
+	if (row->level[BY_SHARING] && row->level[BY_SLIP] != SLIP_EXACT)
+		share_rows(s, &rng);
+	for (size_t i = 0, n = scene_ndof(s); i < n && row->level[BY_LAGGED]; i++)
+		s->lagged[i] *= row->level[BY_LAGGED] == 1 ? 1e-10 : 0;
 	set_velocities(s, &rng, row->level[BY_SLIP]);
 }
 
