@@ -772,6 +772,130 @@ static void compare_outputs(const struct inquiry *q, const struct results *r)
 	free_sums(&s);
 }
 
+static const double *output_of(const struct results *r, enum fric_output output)
+{
+	char name[16];
+	snprintf(name, sizeof(name), "output %d", (int)output);
+	return section_of(r, name);
+}
+
+/* A contact's outputs. */
+struct outputs {
+	const double *basis, *closest_point, *distance, *velocity, *ratio, *status, *spin, *rolling;
+};
+
+static struct outputs outputs_of(const struct results *r, size_t first, size_t i, size_t dim, size_t m)
+{
+	static const enum fric_output which[] = {
+		FRIC_OUT_TANGENT_BASIS, FRIC_OUT_CLOSEST_POINT, FRIC_OUT_DISTANCE, FRIC_OUT_TANGENTIAL_VELOCITY,
+		FRIC_OUT_SLIP_RATIO,    FRIC_OUT_STATUS,        FRIC_OUT_SPIN,     FRIC_OUT_ROLLING};
+	const size_t widths[] = {dim * (dim - 1), m, 1, dim - 1, 1, 1, 1, dim - 1};
+	const double *at[8];
+	for (int o = 0; o < 8; o++) {
+		const double *all = output_of(r, which[o]);
+		at[o] = all ? all + 6 * first + i * widths[o] : NULL;
+	}
+	return (struct outputs){at[0], at[1], at[2], at[3], at[4], at[5], at[6], at[7]};
+}
+
+/* The slip of |u| / eps_v, from components. */
+static void check_slip(const struct inquiry *q, enum fric_type type, size_t i, struct outputs o)
+{
+	const struct fric_group *g = &q->scene.batch.groups[type];
+	const size_t dim = (size_t)q->scene.batch.dim;
+	const double eps_v = field_or(g->eps_v, i, 0, q->scene.batch.friction.eps_v);
+	long double squared = 0;
+	for (size_t t = 0; t + 1 < dim; t++) {
+		const long double u = (long double)o.velocity[t] * field_or(g->mu_aniso, i, t, 1);
+		squared += u * u;
+	}
+	if (type >= FRIC_BODY_BODY) {
+		const long double spin = dim == 3 ? (long double)*o.spin * field_or(g->spin_radius, i, 0, 0) : 0;
+		squared += spin * spin;
+		for (size_t t = 0; t + 1 < dim; t++) {
+			const long double roll = (long double)o.rolling[t] * field_or(g->roll_radius, i, 0, 0);
+			squared += roll * roll;
+		}
+	}
+	const long double ratio = sqrtl(squared) / eps_v;
+	assert_near(*o.ratio, ratio, 1e-13L * ratio + 0x1p-1060L);
+	if (fabsl(ratio - 1) > 1e-12L && *o.status != 2)
+		assert_true(*o.status == (ratio > 1));
+}
+
+/* The difference between both sides of a contact, or from the plane's origin, and the size of its terms. */
+static void sides_apart(const struct inquiry *q, enum fric_type type, size_t i, const double *weights,
+                        long double apart[3], long double *size)
+{
+	const struct fric_batch *b = &q->scene.batch;
+	const struct fric_group *g = &b->groups[type];
+	const size_t k = (size_t)fric_stencil_size(type), dim = (size_t)b->dim;
+	*size = 0;
+	for (size_t d = 0; d < dim; d++) {
+		apart[d] = type == FRIC_PLANE_VERTEX ? -(long double)field_or(g->plane_origin, i, d, 0) : 0;
+		*size += fabsl(apart[d]);
+		for (size_t j = 0; j < k; j++) {
+			const long double x = (long double)weights[j] * b->positions[(size_t)g->vertices[i * k + j] * dim + d];
+			apart[d] += x;
+			*size += fabsl(x);
+		}
+	}
+}
+
+/* A derived basis is orthonormal and perpendicular to the difference between both sides, which is as long as the
+ * distance; its first column has a grain's direction. */
+static void check_geometry(const struct inquiry *q, enum fric_type type, size_t i, const double *weights,
+                           struct outputs o)
+{
+	const struct fric_group *g = &q->scene.batch.groups[type];
+	const size_t dim = (size_t)q->scene.batch.dim;
+	long double apart[3] = {0}, size, along[2] = {0}, product[3] = {0}, grain[2] = {0}, length = 0;
+	const bool plane = type == FRIC_PLANE_VERTEX;
+	sides_apart(q, type, i, weights, apart, &size);
+	for (size_t d = 0; d < dim; d++) {
+		const double *p = o.basis + d * (dim - 1), s = dim == 3 ? p[1] : 0;
+		along[0] += p[0] * (plane ? field_or(g->plane_normal, i, d, 0) : apart[d]);
+		along[1] += s * (plane ? field_or(g->plane_normal, i, d, 0) : apart[d]);
+		product[0] += (long double)p[0] * p[0];
+		product[1] += (long double)s * s;
+		product[2] += (long double)p[0] * s;
+		grain[0] += p[0] * field_or(g->grain, i, d, 0);
+		grain[1] += s * field_or(g->grain, i, d, 0);
+		length += apart[d] * apart[d];
+	}
+	assert_near(product[0], 1, 1e-14L);
+	assert_near(product[1], dim == 3, 1e-14L);
+	assert_near(product[2], 0, 1e-14L);
+	for (int t = 0; t < 2; t++)
+		assert_near(along[t], 0, plane ? 1e-13L : 1e-11L * size);
+	if (g->grain.data)
+		assert_true(grain[0] > 0 && fabsl(grain[1]) <= 1e-9L * grain[0]);
+	if (o.distance && q->scene.options.barrier && !plane)
+		assert_near(*o.distance, sqrtl(length), 1e-11L * size);
+}
+
+static void compare_contacts(const struct inquiry *q, const struct results *r)
+{
+	const size_t dim = (size_t)q->scene.batch.dim;
+	const double *factors = section_of(r, "factors");
+	size_t first = 0;
+	for (enum fric_type type = 0; type < FRIC_N_TYPES && factors; type++) {
+		const struct fric_group *g = &q->scene.batch.groups[type];
+		const size_t k = (size_t)fric_stencil_size(type);
+		const bool bodies = type >= FRIC_BODY_BODY;
+		for (size_t i = 0; i < g->n; i++) {
+			const struct outputs o = outputs_of(r, first, i, dim, (size_t)fric_closest_point_size(type));
+			if (!o.basis || !o.velocity || !o.ratio || !o.status || *o.status == 2)
+				continue;
+			check_slip(q, type, i, o);
+			if (!bodies && !g->tangent_basis.data)
+				check_geometry(q, type, i, factors + i * k, o);
+		}
+		first += g->n;
+		factors += bodies ? 0 : g->n * (k + dim * (dim - 1) + dim * (dim - 1) / 2);
+	}
+}
+
 /* ---- against evaluations, and differences in 113 bits ---- */
 
 static void compare_line(const struct inquiry *q, const struct results *r)
@@ -956,6 +1080,44 @@ static void compare_alone(const struct inquiry *q, struct scene *room, const str
 		at += field->n;
 	}
 	free(answer);
+}
+
+/* Some fields at once, also of second derivatives, of which halves of the tangents add up, too. */
+static void compare_some(struct inquiry *q, struct scene *room, const struct setting *t, const struct results *r)
+{
+	const size_t n = 1 + q->n_dofs, m = numbers_in(&q->fields);
+	const double *back = section_of(r, "vjp"), *second = section_of(r, "second");
+	double *out = scene_memory(room, 3 * m, sizeof(double)), *answer = scene_memory(room, n, sizeof(double));
+	struct rng rng = {q->seed + 13};
+	struct fric_error error;
+	for (int i = 0; i < 4 && back && second; i++) {
+		struct fric_differential some = places(&q->fields, out, false), seconds = places(&q->fields, out + m, true);
+		struct fric_differential halves[2] = {q->second_of, q->second_of}, rest = places(&q->fields, out + 2 * m, true);
+		for (size_t f = 0; f < q->fields.n; f++) {
+			if (below(&rng, 3)) {
+				*place_in(&some, &q->fields.of[f]) = NULL;
+				*place_in(&seconds, &q->fields.of[f]) = *place_in(&rest, &q->fields.of[f]) = NULL;
+			}
+			*place_in(&halves[coin(&rng)], &q->fields.of[f]) = NULL;
+		}
+		assert_ok(
+			fric_vjp(&serial, &t->derivation, q->cotangents[0], q->cotangents + 1, answer, answer + 1, &some, &error));
+		assert_ok(fric_second_derivative_product(&serial, &t->derivation, &halves[0], &seconds, &error));
+		assert_ok(fric_second_derivative_product(&serial, &t->derivation, &halves[1], &rest, &error));
+		for (size_t f = 0, at = 0; f < q->fields.n; at += q->fields.of[f++].n) {
+			struct sums s = new_sums(q->fields.of[f].n), both = new_sums(q->fields.of[f].n);
+			say_where(field_name(&q->fields.of[f]));
+			add_array(&s, back + n + at, 1);
+			if (*place_in(&some, &q->fields.of[f]))
+				compare_sums("some cotangents", out + at, &s, 1e-10L, largest_size(&s));
+			add_array(&both, out + m + at, 1);
+			add_array(&both, out + 2 * m + at, 1);
+			if (*place_in(&seconds, &q->fields.of[f]))
+				compare_sums("halves of second derivatives", second + at, &both, 1e-10L, largest_size(&both));
+			free_sums(&both);
+			free_sums(&s);
+		}
+	}
 }
 
 /* Cotangents of the potential alone and of the gradient alone add up. */
@@ -1160,8 +1322,10 @@ static void compare_derivatives(struct inquiry *q, const struct results *r)
 		compare_jacobian(q, t, r);
 		scene_free(&room);
 	}
-	if (q->row.level[BY_SLIP] != SLIP_FAR && n <= SMALL && q->n_dofs <= 5000)
+	if (q->row.level[BY_SLIP] != SLIP_FAR && n <= SMALL && q->n_dofs <= 5000) {
 		compare_alone(q, &room, t, r);
+		compare_some(q, &room, t, r);
+	}
 	if (is_smooth(q) && n <= 150 && q->n_dofs <= 5000)
 		compare_derivative_differences(q, &room, t);
 	scene_free(&room);
@@ -1329,6 +1493,8 @@ static void try_row(const struct row *row, uint64_t seed)
 	compare_patterns(&q, &expected);
 	compare_matrices(&q, &expected);
 	compare_outputs(&q, &expected);
+	say_where("contacts");
+	compare_contacts(&q, &expected);
 	say_where("line");
 	compare_line(&q, &expected);
 	say_where("differences");
