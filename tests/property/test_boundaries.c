@@ -7,6 +7,7 @@
 #include "tests/property/boundaries.h"
 #include "tests/property/counted_memory.h"
 #include "tests/property/homogeneous.h"
+#include "tests/property/published.h"
 #include "tests/share.h"
 
 enum { FIRST_SEED = 7001, MOST_SECTIONS = 80, SMALL = 700 };
@@ -781,21 +782,23 @@ static const double *output_of(const struct results *r, enum fric_output output)
 
 /* A contact's outputs. */
 struct outputs {
-	const double *basis, *closest_point, *distance, *velocity, *ratio, *status, *spin, *rolling;
+	const double *basis, *closest_point, *distance, *velocity, *ratio, *status, *spin, *rolling, *mu[2], *normal_force;
 };
 
 static struct outputs outputs_of(const struct results *r, size_t first, size_t i, size_t dim, size_t m)
 {
 	static const enum fric_output which[] = {
-		FRIC_OUT_TANGENT_BASIS, FRIC_OUT_CLOSEST_POINT, FRIC_OUT_DISTANCE, FRIC_OUT_TANGENTIAL_VELOCITY,
-		FRIC_OUT_SLIP_RATIO,    FRIC_OUT_STATUS,        FRIC_OUT_SPIN,     FRIC_OUT_ROLLING};
-	const size_t widths[] = {dim * (dim - 1), m, 1, dim - 1, 1, 1, 1, dim - 1};
-	const double *at[8];
-	for (int o = 0; o < 8; o++) {
+		FRIC_OUT_TANGENT_BASIS, FRIC_OUT_CLOSEST_POINT, FRIC_OUT_DISTANCE,    FRIC_OUT_TANGENTIAL_VELOCITY,
+		FRIC_OUT_SLIP_RATIO,    FRIC_OUT_STATUS,        FRIC_OUT_SPIN,        FRIC_OUT_ROLLING,
+		FRIC_OUT_MU_S,          FRIC_OUT_MU_K,          FRIC_OUT_NORMAL_FORCE};
+	enum { N_USED = sizeof(which) / sizeof(*which) };
+	const size_t widths[N_USED] = {dim * (dim - 1), m, 1, dim - 1, 1, 1, 1, dim - 1, 1, 1, 1};
+	const double *at[N_USED];
+	for (int o = 0; o < N_USED; o++) {
 		const double *all = output_of(r, which[o]);
 		at[o] = all ? all + 6 * first + i * widths[o] : NULL;
 	}
-	return (struct outputs){at[0], at[1], at[2], at[3], at[4], at[5], at[6], at[7]};
+	return (struct outputs){at[0], at[1], at[2], at[3], at[4], at[5], at[6], at[7], {at[8], at[9]}, at[10]};
 }
 
 /* The slip of |u| / eps_v, from components. */
@@ -874,9 +877,36 @@ static void check_geometry(const struct inquiry *q, enum fric_type type, size_t 
 		assert_near(*o.distance, sqrtl(length), 1e-11L * size);
 }
 
+/* @param lagged  the tangential velocity at the lagged velocities; @param weights  NULL for bodies */
+static void check_lagged(const struct inquiry *q, enum fric_type type, size_t i, const double *weights,
+                         const double *lagged, struct outputs o)
+{
+	const struct fric_batch *b = &q->scene.batch;
+	const struct fric_group *g = &b->groups[type];
+	const double eps_v = field_or(g->eps_v, i, 0, b->friction.eps_v);
+	long double slip[2] = {0, 0};
+	for (size_t t = 0; t + 1 < (size_t)b->dim; t++)
+		slip[t] = (long double)lagged[t] * field_or(g->mu_aniso, i, t, 1);
+	for (int kind = 0; kind < 2; kind++) {
+		const struct published mu =
+			along_axes(published_mu(b, type, i, kind, weights), kind ? g->mu_k_aniso : g->mu_s_aniso, i, slip, eps_v);
+		if (mu.known)
+			assert_near(*o.mu[kind], fmaxl(mu.value, 0), 1e-11L * mu.size);
+	}
+	if (g->normal_force.data) {
+		assert_bits(*o.normal_force, field_or(g->normal_force, i, 0, 0));
+		return;
+	}
+	const struct published force = published_force(&b->barrier, *o.distance);
+	if (force.known)
+		assert_near(*o.normal_force, force.value, 1e-4L * force.size);
+}
+
 static void compare_contacts(const struct inquiry *q, const struct results *r)
 {
 	const size_t dim = (size_t)q->scene.batch.dim;
+	struct fric_contacts *c = scene_contacts(&serial, &q->scene);
+	double *lagged = all_contacts(&serial, c, q->scene.lagged, FRIC_OUT_TANGENTIAL_VELOCITY, dim - 1);
 	const double *factors = section_of(r, "factors");
 	size_t first = 0;
 	for (enum fric_type type = 0; type < FRIC_N_TYPES && factors; type++) {
@@ -888,12 +918,15 @@ static void compare_contacts(const struct inquiry *q, const struct results *r)
 			if (!o.basis || !o.velocity || !o.ratio || !o.status || *o.status == 2)
 				continue;
 			check_slip(q, type, i, o);
+			check_lagged(q, type, i, bodies ? NULL : factors + i * k, lagged + (dim - 1) * (first + i), o);
 			if (!bodies && !g->tangent_basis.data)
 				check_geometry(q, type, i, factors + i * k, o);
 		}
 		first += g->n;
 		factors += bodies ? 0 : g->n * (k + dim * (dim - 1) + dim * (dim - 1) / 2);
 	}
+	free(lagged);
+	scene_contacts_free(c);
 }
 
 /* ---- against evaluations, and differences in 113 bits ---- */
