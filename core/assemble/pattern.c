@@ -197,14 +197,14 @@ static enum fric_code list_incidences(const struct fric_context *context, struct
 	if (fricp_stop_raised(context))
 		return FRIC_E_STOPPED;
 	task->next = rows->first_incidence + 1; /* shifted by one: filling turns starts into ends */
-	fricp_parallel_threads(context, task->contacts->n, count_at_vertices, task);
+	fricp_parallel_shares(context, task->contacts->n, count_at_vertices, task);
 	for (size_t v = 1; v <= rows->n_members && !is_stopped(context, v); v++)
 		task->next[v] += task->next[v - 1];
 	if (!fricp_stop_raised(context))
 		find_borders(task);
 	if (fricp_stop_raised(context))
 		return FRIC_E_STOPPED;
-	fricp_parallel_threads(context, task->contacts->n, list_at_vertices, task);
+	fricp_parallel_shares(context, task->contacts->n, list_at_vertices, task);
 	return fricp_stop_raised(context) ? FRIC_E_STOPPED : FRIC_OK;
 }
 

@@ -320,7 +320,7 @@ static bool allocate(struct products *task, const struct fric_schedule *schedule
 {
 	const struct fric_contacts *c = task->product.contacts;
 	const size_t column = lines_of(c->n), m = (size_t)fric_inner_size(c->dim);
-	task->n_rooms = (size_t)fricp_team_size(task->context, c->n);
+	task->n_rooms = (size_t)fricp_most_threads(task->context, c->n);
 	task->room = goes_at_once(task, schedule, task->n_vectors) ? lines_of(RINGS) : 0;
 	const size_t numbers = m * column + task->n_rooms * task->room;
 	const size_t sums = task->n_vectors * sizeof(*task->at);

@@ -2,6 +2,7 @@
 
 #include <omp.h>
 #include <sched.h>
+#include <time.h>
 
 #include "core/base/memory.h"
 
@@ -11,11 +12,42 @@ enum { FRIC_PARALLEL_FROM = 4096 };
 /* One poll takes as long as the processor's pause instruction. */
 enum { MOST_LOOKS = 6000, LOOKS_BETWEEN_YIELDS = 64 };
 
-int fricp_team_size(const struct fric_context *context, size_t n)
+/* ---- how many threads ---- */
+
+int fricp_most_threads(const struct fric_context *context, size_t n)
 {
 	const size_t from = context->parallel_from ? context->parallel_from : FRIC_PARALLEL_FROM;
 	return n < from ? 1 : context->n_threads;
 }
+
+static double seconds(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* A region does not end before all its threads have arrived. If another process occupies the processor of one of them,
+ * that may take several time slices: milliseconds, longer than all the work of the region. So after a region that took
+ * longer than one thread would have, no region is opened for a while, long enough to make the loss small. Affects no
+ * result. Thread-local because libgomp has a separate thread pool for each thread that opens regions. */
+enum { LOSSES_BETWEEN_REGIONS = 16 };
+static _Thread_local double alone_until;
+
+static void note_loss(double opened, double alone)
+{
+	const double end = seconds(), loss = end - opened - alone;
+	if (loss > 0)
+		alone_until = end + LOSSES_BETWEEN_REGIONS * loss;
+}
+
+int fricp_team_size(const struct fric_context *context, size_t n)
+{
+	const int most = fricp_most_threads(context, n);
+	return most > 1 && !context->parallel_from && seconds() < alone_until ? 1 : most;
+}
+
+/* ---- loops ---- */
 
 bool fricp_stop_raised(const struct fric_context *context)
 {
@@ -46,6 +78,8 @@ struct region {
 	const struct fric_context *context;
 	void *task;
 	atomic_size_t next[FRIC_MAX_PHASES]; /* chunk of each phase */
+	atomic_size_t done[FRIC_MAX_PHASES]; /* chunks of each phase */
+	double alone; /* seconds that the work would have taken the opening thread alone, from its own chunks */
 	atomic_bool failed, stopped;
 	atomic_int n_through;   /* threads that are done */
 	atomic_size_t position; /* of the lowest fault */
@@ -73,18 +107,20 @@ static void run_chunk(struct region *region, const struct phase *phase, size_t c
 		note_fault(region, fault);
 }
 
-static void run_phase(struct region *region, const struct phase *phase, atomic_size_t *next)
+/* @return the number of chunks that this thread has run */
+static size_t run_phase(struct region *region, const struct phase *phase, int p)
 {
 	const size_t n = n_chunks(phase->n, phase->size);
-	for (;;) {
-		const size_t i = atomic_fetch_add_explicit(next, 1, memory_order_relaxed);
+	for (size_t mine = 0;; mine++) {
+		const size_t i = atomic_fetch_add_explicit(&region->next[p], 1, memory_order_relaxed);
 		if (i >= n)
-			return;
+			return mine;
 		if (fricp_stop_raised(region->context)) {
 			atomic_store_explicit(&region->stopped, true, memory_order_relaxed);
-			return;
+			return mine;
 		}
 		run_chunk(region, phase, phase->order ? phase->order[i] : i);
+		atomic_fetch_add_explicit(&region->done[p], 1, memory_order_release);
 	}
 }
 
@@ -94,24 +130,37 @@ static bool is_over(struct region *region)
 	       atomic_load_explicit(&region->stopped, memory_order_relaxed);
 }
 
-/* Runs on every thread. A thread that finds the loop failed before it enters a phase leaves that phase to the threads
- * already in it. */
-static void run_phases(struct region *region, const struct phase *phases, int n_phases)
-{
-	for (int p = 0; p < n_phases; p++) {
-		if (!is_over(region))
-			run_phase(region, &phases[p], &region->next[p]);
-		if (p + 1 < n_phases) {
-#pragma omp barrier
-		}
-	}
-}
-
-static inline void pause_thread(void)
+static inline void pause_thread(int look)
 {
 #ifdef __SSE2__
 	__builtin_ia32_pause();
 #endif
+	if (look % LOOKS_BETWEEN_YIELDS == 0)
+		sched_yield();
+}
+
+/* Waits for threads that have begun chunks of a phase. Unlike a barrier, it does not wait for threads that have not
+ * arrived yet. */
+static void await_phase(struct region *region, const struct phase *phase, int p)
+{
+	const size_t n = n_chunks(phase->n, phase->size);
+	for (int look = 1; atomic_load_explicit(&region->done[p], memory_order_acquire) < n && !is_over(region); look++)
+		pause_thread(look);
+}
+
+/* Runs on every thread. A thread that finds the loop failed before it enters a phase leaves that phase to the threads
+ * already in it. */
+static void run_phases(struct region *region, const struct phase *phases, int n_phases)
+{
+	for (int p = 0; p < n_phases && !is_over(region); p++) {
+		const double begun = seconds();
+		const size_t mine = run_phase(region, &phases[p], p);
+		const double worked = seconds() - begun, n = (double)n_chunks(phases[p].n, phases[p].size);
+		if (p + 1 < n_phases)
+			await_phase(region, &phases[p], p);
+		if (omp_get_thread_num() == 0)
+			region->alone += mine ? worked * n / (double)mine : seconds() - begun;
+	}
 }
 
 /* The thread that opened the region spins for a while until the others are done: if it slept in the region's barrier,
@@ -122,11 +171,20 @@ static void await_others(struct region *region)
 	atomic_fetch_add_explicit(&region->n_through, 1, memory_order_relaxed);
 	if (omp_get_thread_num() != 0)
 		return;
-	for (int i = 0; i < MOST_LOOKS && atomic_load_explicit(&region->n_through, memory_order_relaxed) < n_threads; i++) {
-		pause_thread();
-		if (i % LOOKS_BETWEEN_YIELDS == 0)
-			sched_yield();
+	for (int i = 0; i < MOST_LOOKS && atomic_load_explicit(&region->n_through, memory_order_relaxed) < n_threads; i++)
+		pause_thread(i);
+}
+
+static void open_region(struct region *region, int n_threads, const struct phase *phases, int n_phases)
+{
+	const double opened = seconds();
+#pragma omp parallel num_threads(n_threads)
+	{
+		run_phases(region, phases, n_phases);
+		await_others(region);
 	}
+	if (!is_over(region))
+		note_loss(opened, region->alone);
 }
 
 /* Opens no region for one thread: libgomp gives every thread that opens a region its own thread pool and keeps it. */
@@ -134,16 +192,10 @@ struct fault fricp_parallel_phases(const struct fric_context *context, int n_thr
                                    int n_phases, void *task)
 {
 	struct region region = {.context = context, .task = task, .position = SIZE_MAX, .lowest = {FRIC_OK, SIZE_MAX}};
-	if (n_threads == 1) {
-		for (int p = 0; p < n_phases && !is_over(&region); p++)
-			run_phase(&region, &phases[p], &region.next[p]);
-	} else {
-#pragma omp parallel num_threads(n_threads)
-		{
-			run_phases(&region, phases, n_phases);
-			await_others(&region);
-		}
-	}
+	if (n_threads > 1)
+		open_region(&region, n_threads, phases, n_phases);
+	for (int p = 0; n_threads == 1 && p < n_phases && !is_over(&region); p++)
+		run_phase(&region, &phases[p], p);
 	/* The last chunk may have ended early while no thread took another one: the results may be incomplete. */
 	const bool stopped = atomic_load(&region.stopped) || fricp_stop_raised(context);
 	return stopped ? (struct fault){FRIC_E_STOPPED, SIZE_MAX} : region.lowest;
@@ -156,15 +208,26 @@ struct fault fricp_parallel_chunks(const struct fric_context *context, size_t n,
 	return fricp_parallel_phases(context, n_threads, &phase, 1, task);
 }
 
-void fricp_parallel_threads(const struct fric_context *context, size_t n,
-                            void (*work)(void *task, int thread, int n_threads), void *task)
+/* Work in equal shares. */
+struct shares {
+	void (*work)(void *task, int share, int n_shares);
+	void *task;
+	int n;
+};
+
+static void run_share(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
 {
-	const int n_threads = n_chunks(n, FRIC_CHUNK) <= 1 ? 1 : fricp_team_size(context, n);
-	if (n_threads == 1) {
-		work(task, 0, 1);
-		return;
-	}
-#pragma omp parallel for num_threads(n_threads) schedule(static, 1)
-	for (int thread = 0; thread < n_threads; thread++)
-		work(task, thread, n_threads);
+	const struct shares *shares = data;
+	(void)begin, (void)end, (void)fault;
+	shares->work(shares->task, (int)chunk, shares->n);
+}
+
+void fricp_parallel_shares(const struct fric_context *context, size_t n,
+                           void (*work)(void *task, int share, int n_shares), void *task)
+{
+	struct shares shares = {work, task, n_chunks(n, FRIC_CHUNK) <= 1 ? 1 : fricp_team_size(context, n)};
+	const struct phase phase = {run_share, (size_t)shares.n, 1, false, NULL};
+	struct fric_context unstoppable = *context;
+	unstoppable.stop = NULL;
+	fricp_parallel_phases(&unstoppable, shares.n, &phase, 1, &shares);
 }

@@ -30,8 +30,12 @@ struct phase {
 };
 #define FRIC_MAX_PHASES 4
 
-/* Number of threads for a loop over n contacts or incidences: 1 if waking others costs more than it saves. */
+/* Number of threads for a loop over n contacts or incidences: 1 if waking others costs more than it saves, and for some
+ * time after other processes have delayed them so long that one thread would have been faster. If the context sets
+ * parallel_from, delays are ignored. */
 int fricp_team_size(const struct fric_context *context, size_t n);
+/* As fricp_team_size, which never exceeds it, but ignores delays: for decisions that last. */
+int fricp_most_threads(const struct fric_context *context, size_t n);
 
 bool fricp_stop_raised(const struct fric_context *context);
 
@@ -52,8 +56,9 @@ struct fault fricp_parallel_phases(const struct fric_context *context, int n_thr
 /* One phase over the chunks of [0, n). */
 struct fault fricp_parallel_chunks(const struct fric_context *context, size_t n, chunk_work *work, void *task);
 
-/* Runs work(task, t, n_threads) on each of n_threads = fricp_team_size(context, n) threads, t = 0 to n_threads - 1. */
-void fricp_parallel_threads(const struct fric_context *context, size_t n,
-                            void (*work)(void *task, int thread, int n_threads), void *task);
+/* Runs work(task, s, n_shares) for s = 0 to n_shares - 1, each on any thread, where n_shares = fricp_team_size(context,
+ * n); even if the stop flag is set. */
+void fricp_parallel_shares(const struct fric_context *context, size_t n,
+                           void (*work)(void *task, int share, int n_shares), void *task);
 
 #endif

@@ -438,7 +438,7 @@ void fricp_schedule_clear(struct fric_schedule *schedule)
 enum fric_code fric_schedule_create(const struct fric_context *context, const struct fric_contacts *contacts,
                                     struct fric_schedule **schedule, struct fric_error *error)
 {
-	const int n_threads = fricp_team_size(context, contacts->n);
+	const int n_threads = fricp_most_threads(context, contacts->n);
 	*schedule = NULL;
 	if (contacts->n == 0 || n_threads == 1)
 		return FRIC_OK;

@@ -99,7 +99,7 @@ static bool all_bounded(const struct summation *all)
 static struct fault run_phases(struct summation *all)
 {
 	const struct fric_schedule *s = all->schedule;
-	const int n_threads = s ? fricp_team_size(all->context, all->contacts->n) : 1;
+	const int n_threads = s ? fricp_most_threads(all->context, all->contacts->n) : 1;
 	atomic_size_t n_left = sums_n_parts(all);
 	struct phase phases[FRIC_MAX_PHASES];
 	int n = 0;

@@ -1,8 +1,8 @@
 #include "core/base/parallel.h"
 
-#include <time.h>
-
+#include <omp.h>
 #include <sched.h>
+#include <time.h>
 
 #include "tests/unit/core/check.h"
 
@@ -157,6 +157,8 @@ static void step(struct sequence *s, int phase, size_t chunk, size_t begin, size
 		atomic_store(&s->disorder, true);
 	if (phase == 1 && chunk >= s->fault_at)
 		*fault = (struct fault){FRIC_E_PENETRATION, 1000 - chunk};
+	if (chunk == N_CHUNKS - 1) /* meanwhile the others have nothing left to do */
+		nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
 	atomic_fetch_add(&s->done[phase], 1);
 }
 
@@ -202,9 +204,37 @@ static void test_team_size(void **state)
 	(void)state;
 	const struct fric_context usual = {.n_threads = 3}, low = {.n_threads = 3, .parallel_from = 10};
 	assert_int_equal(fricp_team_size(&usual, 10), 1);
-	assert_int_equal(fricp_team_size(&usual, 1000000), 3);
+	assert_int_equal(fricp_most_threads(&usual, 10), 1);
+	assert_int_equal(fricp_most_threads(&usual, 1000000), 3);
 	assert_int_equal(fricp_team_size(&low, 9), 1);
 	assert_int_equal(fricp_team_size(&low, 10), 3);
+}
+
+/* The second thread keeps its first chunk for a while, as if another process had taken its processor. */
+static atomic_bool second_has_come;
+
+static void come_late(void *task, size_t chunk, size_t begin, size_t end, struct fault *fault)
+{
+	const struct timespec moment = {.tv_nsec = 20000000};
+	(void)task, (void)chunk, (void)begin, (void)end, (void)fault;
+	if (omp_get_thread_num() == 1 && !atomic_exchange(&second_has_come, true))
+		nanosleep(&moment, NULL);
+	while (!atomic_load(&second_has_come))
+		sched_yield();
+}
+
+static void test_late_threads_are_left_out_for_a_while(void **state)
+{
+	(void)state;
+	const struct timespec moment = {.tv_nsec = 1000000};
+	const struct phase phase = {come_late, 50, 1, false, NULL};
+	const struct fric_context usual = {.n_threads = 2}, stubborn = {.n_threads = 2, .parallel_from = 1};
+	assert_ok(fricp_parallel_phases(&usual, 2, &phase, 1, NULL).code);
+	assert_int_equal(fricp_team_size(&usual, 1000000), 1);
+	assert_int_equal(fricp_most_threads(&usual, 1000000), 2);
+	assert_int_equal(fricp_team_size(&stubborn, 1000000), 2);
+	while (fricp_team_size(&usual, 1000000) == 1)
+		nanosleep(&moment, NULL);
 }
 
 static void count_part(void *task, int part, int n_parts)
@@ -221,8 +251,8 @@ static void test_parts(void **state)
 	for (size_t t = 0; t < sizeof(thread_counts) / sizeof(thread_counts[0]); t++) {
 		const struct fric_context context = {.n_threads = thread_counts[t], .parallel_from = 1};
 		int counts[9] = {0}, few[9] = {0};
-		fricp_parallel_threads(&context, MANY, count_part, counts);
-		fricp_parallel_threads(&context, 3, count_part, few);
+		fricp_parallel_shares(&context, MANY, count_part, counts);
+		fricp_parallel_shares(&context, 3, count_part, few);
 		for (int i = 0; i < 8; i++)
 			assert_int_equal(counts[i], i < thread_counts[t]);
 		assert_int_equal(counts[8], thread_counts[t]);
@@ -242,6 +272,7 @@ int main(void)
 		cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_phases),
 		cmocka_unit_test(test_team_size),
+		cmocka_unit_test(test_late_threads_are_left_out_for_a_while),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
