@@ -57,33 +57,24 @@ void fricp_load_span(const struct kernel_task *task, struct span span, struct wo
 	work->anchored = c->viscous.data && c->anchor[0].data;
 }
 
-static void leave_surfaces(const struct fric_contacts *c, struct span span, double relative[3][FRIC_SPAN])
+INLINE void add_columns(const struct column columns[3], double sign, struct span span, double relative[3][FRIC_SPAN])
 {
 	for (int d = 0; d < 3; d++) {
-		const double *restrict x = at(c->surface_velocity[d], span.begin);
+		const double *restrict x = at(columns[d], span.begin);
 		for (size_t j = 0; j < span.n; j++)
-			relative[d][j] -= x[j];
-	}
-}
-
-static void pull_anchors(const struct fric_contacts *c, struct span span, double relative[3][FRIC_SPAN])
-{
-	for (int d = 0; d < 3; d++) {
-		const double *restrict x = at(c->anchor[d], span.begin);
-		for (size_t j = 0; j < span.n; j++)
-			relative[d][j] += x[j];
+			relative[d][j] += sign * x[j];
 	}
 }
 
 void fricp_add_offsets(const struct fric_contacts *c, struct span span, struct workspace *work)
 {
 	if (c->surface_velocity[0].data)
-		leave_surfaces(c, span, work->relative);
+		add_columns(c->surface_velocity, -1, span, work->relative);
 	if (work->anchored)
 		for (int d = 0; d < 3; d++)
 			memcpy(work->bare[d], work->relative[d], span.n * sizeof(double));
 	if (c->anchor[0].data)
-		pull_anchors(c, span, work->relative);
+		add_columns(c->anchor, 1, span, work->relative);
 }
 
 /* diag(a) A diag(a) from the eigenvalues of A; false if an entry does not fit a double */

@@ -81,26 +81,21 @@ INLINE void project_slip(const struct fric_contacts *c, size_t i, const double r
 	}
 }
 
-INLINE void leave_surface(const struct fric_contacts *c, size_t i, double relative[3])
+/* Adds surface velocities, which are subtracted, or anchors to the relative velocity. */
+INLINE void add_offset_of(const struct column offset[3], int sign, int dim, size_t i, double relative[3])
 {
-	for (int d = 0; d < c->dim && c->surface_velocity[0].data; d++)
-		relative[d] -= *column_at(c->surface_velocity[d], i);
-}
-
-INLINE void pull_anchor(const struct fric_contacts *c, size_t i, double relative[3])
-{
-	for (int d = 0; d < c->dim && c->anchor[0].data; d++)
-		relative[d] += *column_at(c->anchor[d], i);
+	for (int d = 0; d < dim && offset[0].data; d++)
+		relative[d] += sign * *column_at(offset[d], i);
 }
 
 /* The slip in the tangent plane of contact i, from the relative velocity without surface velocity and anchor. */
 INLINE void slip_sliding(const struct fric_contacts *c, size_t i, double relative[3], struct slip *slip)
 {
 	double bare[2];
-	leave_surface(c, i, relative);
+	add_offset_of(c->surface_velocity, -1, c->dim, i, relative);
 	if (c->viscous.data)
 		project_slip(c, i, relative, bare, slip->bare);
-	pull_anchor(c, i, relative);
+	add_offset_of(c->anchor, 1, c->dim, i, relative);
 	project_slip(c, i, relative, slip->u, slip->scaled);
 }
 
