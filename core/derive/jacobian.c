@@ -7,12 +7,6 @@
 
 /* ---- the plain form ---- */
 
-static bool moves(enum fric_type type, int vector)
-{
-	return is_moved(type, vector, 0) || is_moved(type, vector, 1) || is_moved(type, vector, 2) ||
-	       is_moved(type, vector, 3);
-}
-
 /* The derivatives by one number of one vector. @return whether they fit doubles */
 static bool plain_column(const struct jacobian_task *task, const struct contact_point *point, int vector, int axis,
                          struct jacobian_local *local)
@@ -46,7 +40,7 @@ bool fricp_jacobian_plain(const struct jacobian_task *task, enum fric_type type,
 	contact_weights(c, type, i, local->weights);
 	fricp_point_at(&task->plain, type, i, &point);
 	for (int v = 0; v < 3; v++)
-		for (int axis = 0; axis < c->dim && moves(type, v); axis++)
+		for (int axis = 0; axis < c->dim && has_vector(type, v); axis++)
 			finite &= plain_column(task, &point, v, axis, local);
 	return finite;
 }
@@ -56,12 +50,10 @@ bool fricp_jacobian_plain(const struct jacobian_task *task, enum fric_type type,
 /* Row `row` of a contact's results by vector v; zeros where the type has none. */
 INLINE void store_three(enum fric_type type, const struct jacobian_workspace *w, size_t j, int row, int v, double *out)
 {
-	const bool has = v == 0   ? type != FRIC_VERTEX_VERTEX
-	                 : v == 1 ? type != FRIC_PLANE_VERTEX
-	                          : closest_point_size_of(type) == 2;
 	UNROLL
 	for (int d = 0; d < 3; d++)
-		out[d] = has && row < 3 + closest_point_size_of(type) ? w->by[STENCIL_ROW * row + 3 * v + d][j] : 0;
+		out[d] = has_vector(type, v) && row < 3 + closest_point_size_of(type) ? w->by[STENCIL_ROW * row + 3 * v + d][j]
+		                                                                      : 0;
 }
 
 /* From columns to rows. */

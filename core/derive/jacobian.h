@@ -7,7 +7,7 @@
  *
  *     sum over v = r, a, b of sign_vl (w_k dF/dv + F (dw_k/dc dc/dv))
  *
- * sign_vl = vector_sign. So a contact needs no more than its derivatives by three vectors.
+ * sign_vl = vector_sign (motion/stencil.h). So a contact needs no more than its derivatives by three vectors.
  */
 #ifndef FRIC_DERIVE_JACOBIAN_H
 #define FRIC_DERIVE_JACOBIAN_H
@@ -23,25 +23,6 @@ struct jacobian_local {
 	double force[4];
 	double weights[FRIC_MAX_STENCIL];
 };
-
-/* What member l of a stencil is to vector v of r, a and b: 1 at its tip, -1 at its tail, else 0. r runs between the
- * origins of the two sides; a and b run from an origin to the member that goes with the closest point's first and second
- * coordinate. The only vector of two vertices is in the place of a. */
-INLINE int vector_sign(enum fric_type type, int v, int l)
-{
-	const struct member *members = stencil_members[type], member = members[l];
-	const bool to_second = type == FRIC_VERTEX_VERTEX || type == FRIC_EDGE_EDGE;
-	int sign = 0;
-	if (l >= stencil_size_of(type))
-		return 0;
-	if (v == (type == FRIC_VERTEX_VERTEX))
-		return member.origin != l ? 0 : to_second ? -member.sign : member.sign;
-	UNROLL
-	for (int k = 0; k < stencil_size_of(type); k++)
-		if (members[k].origin != k && members[k].coordinate == v - 1)
-			sign = k == l ? 1 : members[k].origin == l ? -1 : sign;
-	return sign;
-}
 
 /* Whether member l moves when only vector v changes: r takes along all of the side at its tip. */
 INLINE bool is_moved(enum fric_type type, int v, int l)

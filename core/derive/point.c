@@ -312,7 +312,7 @@ static long double geometry_forwards(const struct point_task *task, const struct
 		tangent.grain[d] = directed ? t->at[AT_GRAIN + d] : 0;
 	}
 	if (of->tilts)
-		fricp_unit_normal_tangent(contact.dim, at.normal, tangent.normal, out->frame.normal);
+		fricp_unit_normal_derivative(contact.dim, at.normal, tangent.normal, out->frame.normal);
 	if (!of->moves)
 		return 0;
 	fricp_geometry_tangent(&contact, &at, &tangent, &values, &out->turn);
@@ -613,7 +613,7 @@ static void geometry_backwards(const struct point_task *task, const struct conta
 	if (of->moves)
 		fricp_geometry_cotangent(&contact, &at, &cotangent, &lagged->turn, &inputs);
 	if (of->tilts)
-		fricp_unit_normal_cotangent(contact.dim, at.normal, lagged->frame.normal, normal);
+		fricp_unit_normal_derivative(contact.dim, at.normal, lagged->frame.normal, normal);
 	for (int d = 0; d < contact.dim; d++) {
 		for (int k = 0; k < FRIC_MAX_STENCIL && !of->tilts; k++)
 			out->at[AT_POSITION + 3 * k + d] = inputs.position[k][d];

@@ -16,26 +16,20 @@ struct sides {
 	struct ends a, b, r;
 };
 
-/* The origin of the other side; in a stencil of one vertex, that vertex. */
-static int across_from(enum fric_type type, int origin)
+static struct ends ends_of(enum fric_type type, int vector)
 {
+	struct ends ends = {0, 0};
 	for (int k = 0; k < fric_stencil_size(type); k++)
-		if (stencil_members[type][k].sign != stencil_members[type][origin].sign)
-			return stencil_members[type][k].origin;
-	return origin;
+		if (vector_sign(type, vector, k) != 0)
+			*(vector_sign(type, vector, k) > 0 ? &ends.to : &ends.from) = k;
+	return ends;
 }
 
-/* Edges lead from the origin of a side to its other members; r starts on the side of the first edge. A pair of vertices
- * has no edge: a is r. */
+/* A pair of vertices has one vector, which is both a and r. */
 static struct sides sides_of(enum fric_type type)
 {
-	struct ends edges[2] = {{0, 0}, {0, 0}};
-	int n = 0;
-	for (int k = 0; k < fric_stencil_size(type); k++)
-		if (stencil_members[type][k].origin != k)
-			edges[n++] = (struct ends){stencil_members[type][k].origin, k};
-	const struct ends r = {edges[0].from, across_from(type, edges[0].from)};
-	return (struct sides){n > 0 ? edges[0] : r, edges[1], r};
+	const struct ends a = ends_of(type, VECTOR_A);
+	return (struct sides){a, ends_of(type, VECTOR_B), type == FRIC_VERTEX_VERTEX ? a : ends_of(type, VECTOR_R)};
 }
 
 static bool has_plane(enum fric_type type)
@@ -137,19 +131,12 @@ void fricp_geometry_cotangent(const struct geometry_case *contact, const struct 
 	cotangent_q(contact, &frame, cotangent, turn, out);
 }
 
-/* Computes (x - n (n.x)) / |normal|, which is symmetric and so its own transpose. As a double cross product, n x (x x
- * n), it does not cancel. */
-void fricp_unit_normal_tangent(int dim, const long double normal[3], const long double tangent[3], long double out[3])
+/* Computes (x - n (n.x)) / |normal|. As a double cross product, n x (x x n), it does not cancel. */
+void fricp_unit_normal_derivative(int dim, const long double normal[3], const long double x[3], long double out[3])
 {
-	const struct vec_l a = read_l(dim, normal), x = read_l(dim, tangent);
+	const struct vec_l a = read_l(dim, normal);
 	const long double length = norm_l(a);
-	const struct vec_l n = scaled_l(1 / length, a), flat = cross_l(n, cross_l(x, n));
+	const struct vec_l n = scaled_l(1 / length, a), flat = cross_l(n, cross_l(read_l(dim, x), n));
 	for (int i = 0; i < 3; i++)
 		out[i] = flat.x[i] / length;
-}
-
-void fricp_unit_normal_cotangent(int dim, const long double normal[3], const long double cotangent[3],
-                                 long double out[3])
-{
-	fricp_unit_normal_tangent(dim, normal, cotangent, out);
 }

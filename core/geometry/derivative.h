@@ -49,9 +49,8 @@ void fricp_geometry_cotangent(const struct geometry_case *contact, const struct 
                               const struct geometry_values *cotangent, const long double *turn,
                               struct geometry_inputs *out);
 
-/* The same for normal / |normal|. Vectors have [dim] components; the rest of the outputs is 0. */
-void fricp_unit_normal_tangent(int dim, const long double normal[3], const long double tangent[3], long double out[3]);
-void fricp_unit_normal_cotangent(int dim, const long double normal[3], const long double cotangent[3],
-                                 long double out[3]);
+/* The same for normal / |normal|, whose derivative is symmetric: from tangents, or from cotangents. Vectors have [dim]
+ * components; the rest of the output is 0. */
+void fricp_unit_normal_derivative(int dim, const long double normal[3], const long double x[3], long double out[3]);
 
 #endif

@@ -14,6 +14,7 @@
 #define FRIC_GEOMETRY_DERIVATIVE_FAST_H
 
 #include "core/geometry/geometry_fast.h"
+#include "core/motion/stencil.h"
 
 /* Lower limit of sin^2 of the angle between two edges. Smaller than fast_edges, because closest point and basis are
  * already available here. */
@@ -72,11 +73,6 @@ INLINE int fast_square(double x)
 
 /* ---- vertex_vertex: a = r = p1 - p0 is the normal ---- */
 
-INLINE struct fast_edges fast_vertex_vertex_edges(struct v3 p0, struct v3 p1)
-{
-	return (struct fast_edges){.a = v3_minus(p1, p0)};
-}
-
 /* @param first, second  the columns of the contact's basis */
 INLINE struct fast_frame fast_vertex_vertex_frame(struct fast_edges e, struct v3 first, struct v3 second)
 {
@@ -101,19 +97,7 @@ INLINE struct fast_edges fast_vertex_vertex_cotangent(const struct fast_frame *g
 	return (struct fast_edges){.a = v3_of(first, g->f, second, g->s, d.distance, g->n)};
 }
 
-/* Cotangents of positions from cotangents of edges. */
-INLINE void fast_vertex_vertex_positions(struct fast_edges d, struct v3 *p0, struct v3 *p1)
-{
-	*p0 = v3_opposite(d.a);
-	*p1 = d.a;
-}
-
 /* ---- edge_vertex: a is the edge, r leads from its first end to the vertex; n points from the vertex to the edge ---- */
-
-INLINE struct fast_edges fast_edge_vertex_edges(struct v3 p, struct v3 e0, struct v3 e1)
-{
-	return (struct fast_edges){.a = v3_minus(e1, e0), .r = v3_minus(p, e0)};
-}
 
 INLINE struct fast_frame fast_edge_vertex_frame(struct fast_edges e, double closest_point, struct v3 first,
                                                 struct v3 second)
@@ -144,24 +128,7 @@ INLINE struct fast_edges fast_edge_vertex_cotangent(const struct fast_frame *g, 
 	return (struct fast_edges){.a = v3_of(first, g->n, d.turn * g->over_length, g->s, -g->p, x), .r = x};
 }
 
-INLINE void fast_edge_vertex_positions(struct fast_edges d, struct v3 *p, struct v3 *e0, struct v3 *e1)
-{
-	*p = d.r;
-	*e1 = d.a;
-	*e0 = v3_opposite(v3_plus(d.r, d.a));
-}
-
 /* ---- edge_edge and face_vertex: a and b span a plane ---- */
-
-INLINE struct fast_edges fast_edge_edge_edges(struct v3 a0, struct v3 a1, struct v3 b0, struct v3 b1)
-{
-	return (struct fast_edges){v3_minus(a1, a0), v3_minus(b1, b0), v3_minus(b0, a0)};
-}
-
-INLINE struct fast_edges fast_face_vertex_edges(struct v3 p, struct v3 t0, struct v3 t1, struct v3 t2)
-{
-	return (struct fast_edges){v3_minus(t1, t0), v3_minus(t2, t0), v3_minus(p, t0)};
-}
 
 /* @param p, q  such that r = p a + q b + height n */
 INLINE struct fast_frame fast_plane_frame(struct fast_edges e, double p, double q, struct v3 first, struct v3 second)
@@ -200,55 +167,117 @@ INLINE struct fast_edges fast_plane_cotangent(const struct fast_frame *g, struct
 	return (struct fast_edges){a, v3_less(v3_times(-second * g->over_across, g->n), g->q, x), x};
 }
 
-INLINE struct fast_frame fast_edge_edge_frame(struct fast_edges e, double a, double b, struct v3 first,
-                                              struct v3 second)
+/* ---- plane_vertex: r leads from the origin to the vertex; the basis does not move ---- */
+
+/* r n is the signed distance, and its sign is the side of r. */
+INLINE struct fast_frame fast_plane_vertex_frame(struct fast_edges e, struct v3 first, struct v3 second)
 {
-	return fast_plane_frame(e, a, -b, first, second);
+	struct fast_frame g = {.f = first, .s = second, .n = v3_cross(first, second)};
+	g.height = v3_dot(e.r, g.n);
+	g.side = g.height < 0 ? -1 : 1;
+	g.good = g.height * g.height > 0x1p-20 * v3_dot(e.r, e.r);
+	return g;
 }
 
-INLINE struct fast_frame fast_face_vertex_frame(struct fast_edges e, double a, double b, struct v3 first,
-                                                struct v3 second)
+/* ---- by type, which is a constant ---- */
+
+/* Positions of a stencil, their tangents or cotangents. Not an array, which would not be kept in registers. For a
+ * plane, b is its origin. */
+struct fast_members {
+	struct v3 a, b, c, d;
+};
+
+INLINE struct v3 fast_member(struct fast_members x, int l)
 {
-	return fast_plane_frame(e, a, b, first, second);
+	return l == 0 ? x.a : l == 1 ? x.b : l == 2 ? x.c : x.d;
 }
 
-INLINE struct fast_change fast_face_vertex_tangent(const struct fast_frame *g, struct fast_edges d)
+INLINE struct v3 fast_vector(struct fast_edges e, int v)
 {
-	return fast_plane_tangent(g, d);
+	return v == VECTOR_R ? e.r : v == VECTOR_A ? e.a : e.b;
 }
 
-INLINE struct fast_edges fast_face_vertex_cotangent(const struct fast_frame *g, struct fast_change d)
+/* Vector v; 0 if the type has none. */
+INLINE struct v3 fast_vector_of(enum fric_type type, struct fast_members x, int v)
 {
-	return fast_plane_cotangent(g, d);
+	struct v3 tip = {0, 0, 0}, tail = {0, 0, 0};
+	UNROLL
+	for (int l = 0; l < stencil_size_of(type); l++) {
+		tip = vector_sign(type, v, l) > 0 ? fast_member(x, l) : tip;
+		tail = vector_sign(type, v, l) < 0 ? fast_member(x, l) : tail;
+	}
+	return v3_minus(tip, tail);
 }
 
-INLINE struct fast_change fast_edge_edge_tangent(const struct fast_frame *g, struct fast_edges d)
+INLINE struct fast_edges fast_edges_of(enum fric_type type, struct fast_members x)
 {
-	struct fast_change change = fast_plane_tangent(g, d);
-	change.b = -change.b;
-	return change;
+	if (type == FRIC_PLANE_VERTEX)
+		return (struct fast_edges){.r = v3_minus(x.a, x.b)};
+	return (struct fast_edges){fast_vector_of(type, x, VECTOR_A), fast_vector_of(type, x, VECTOR_B),
+	                           fast_vector_of(type, x, VECTOR_R)};
 }
 
-INLINE struct fast_edges fast_edge_edge_cotangent(const struct fast_frame *g, struct fast_change d)
+/* @param a, b           the closest point
+ * @param first, second  the columns of the contact's basis */
+INLINE struct fast_frame fast_frame_of(enum fric_type type, struct fast_edges e, double a, double b, struct v3 first,
+                                       struct v3 second)
 {
-	d.b = -d.b;
-	return fast_plane_cotangent(g, d);
+	switch (type) {
+	case FRIC_VERTEX_VERTEX: return fast_vertex_vertex_frame(e, first, second);
+	case FRIC_EDGE_VERTEX: return fast_edge_vertex_frame(e, a, first, second);
+	case FRIC_EDGE_EDGE: return fast_plane_frame(e, a, -b, first, second);
+	case FRIC_FACE_VERTEX: return fast_plane_frame(e, a, b, first, second);
+	default: return fast_plane_vertex_frame(e, first, second);
+	}
 }
 
-INLINE void fast_edge_edge_positions(struct fast_edges d, struct v3 *a0, struct v3 *a1, struct v3 *b0, struct v3 *b1)
+INLINE struct fast_change fast_tangent_of(enum fric_type type, const struct fast_frame *g, struct fast_edges d)
 {
-	*a0 = v3_opposite(v3_plus(d.r, d.a));
-	*a1 = d.a;
-	*b0 = v3_minus(d.r, d.b);
-	*b1 = d.b;
+	struct fast_change change;
+	switch (type) {
+	case FRIC_VERTEX_VERTEX: return fast_vertex_vertex_tangent(g, d);
+	case FRIC_EDGE_VERTEX: return fast_edge_vertex_tangent(g, d);
+	case FRIC_EDGE_EDGE:
+		change = fast_plane_tangent(g, d);
+		change.b = -change.b;
+		return change;
+	case FRIC_FACE_VERTEX: return fast_plane_tangent(g, d);
+	default: return (struct fast_change){.distance = g->side * v3_dot(g->n, d.r)};
+	}
 }
 
-INLINE void fast_face_vertex_positions(struct fast_edges d, struct v3 *p, struct v3 *t0, struct v3 *t1, struct v3 *t2)
+INLINE struct fast_edges fast_cotangent_of(enum fric_type type, const struct fast_frame *g, struct fast_change d)
 {
-	*p = d.r;
-	*t0 = v3_opposite(v3_plus(v3_plus(d.r, d.a), d.b));
-	*t1 = d.a;
-	*t2 = d.b;
+	switch (type) {
+	case FRIC_VERTEX_VERTEX: return fast_vertex_vertex_cotangent(g, d);
+	case FRIC_EDGE_VERTEX: return fast_edge_vertex_cotangent(g, d);
+	case FRIC_EDGE_EDGE: d.b = -d.b; return fast_plane_cotangent(g, d);
+	case FRIC_FACE_VERTEX: return fast_plane_cotangent(g, d);
+	default: return (struct fast_edges){.r = v3_times(d.distance * g->side, g->n)};
+	}
+}
+
+/* The sum of the vectors that have their tip (sign 1) or tail (-1) at member l. @param any  whether there are any */
+INLINE struct v3 fast_sum_at(enum fric_type type, struct fast_edges d, int l, int sign, bool *any)
+{
+	struct v3 sum = {0, 0, 0};
+	*any = false;
+	UNROLL
+	for (int v = 0; v < N_VECTORS; v++) {
+		if (vector_sign(type, v, l) != sign)
+			continue;
+		sum = *any ? v3_plus(sum, fast_vector(d, v)) : fast_vector(d, v);
+		*any = true;
+	}
+	return sum;
+}
+
+/* The cotangent of member l's position from cotangents of edges. */
+INLINE struct v3 fast_position_of(enum fric_type type, struct fast_edges d, int l)
+{
+	bool tip, tail;
+	const struct v3 plus = fast_sum_at(type, d, l, 1, &tip), minus = fast_sum_at(type, d, l, -1, &tail);
+	return tip && tail ? v3_minus(plus, minus) : tip ? plus : v3_opposite(minus);
 }
 
 #endif

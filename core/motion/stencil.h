@@ -46,6 +46,38 @@ static const struct member stencil_members[FRIC_N_TYPES][FRIC_MAX_STENCIL] = {
 	case FRIC_BODY_WORLD: break; \
 	}
 
+/* The vectors that the geometry of a stencil follows from, in the order of numbers by vector. */
+enum { VECTOR_R, VECTOR_A, VECTOR_B, N_VECTORS };
+
+/* What member l of a stencil is to vector v of r, a and b: 1 at its tip, -1 at its tail, else 0. r runs between the
+ * origins of the two sides; a and b run from an origin to the member that goes with the closest point's first and second
+ * coordinate. The only vector of two vertices is in the place of a. */
+INLINE int vector_sign(enum fric_type type, int v, int l)
+{
+	const struct member *members = stencil_members[type], member = members[l];
+	const bool to_second = type == FRIC_VERTEX_VERTEX || type == FRIC_EDGE_EDGE;
+	int sign = 0;
+	if (l >= stencil_size_of(type))
+		return 0;
+	if (v == (type == FRIC_VERTEX_VERTEX))
+		return member.origin != l ? 0 : to_second ? -member.sign : member.sign;
+	UNROLL
+	for (int k = 0; k < stencil_size_of(type); k++)
+		if (members[k].origin != k && members[k].coordinate == v - 1)
+			sign = k == l ? 1 : members[k].origin == l ? -1 : sign;
+	return sign;
+}
+
+/* Whether a type has vector v. */
+INLINE bool has_vector(enum fric_type type, int v)
+{
+	bool has = false;
+	UNROLL
+	for (int l = 0; l < stencil_size_of(type); l++)
+		has |= vector_sign(type, v, l) != 0;
+	return has;
+}
+
 /* The weight of an origin: 1 minus the other weights of its side. */
 INLINE double origin_share(enum fric_type type, int origin, const double at[2])
 {

@@ -370,9 +370,9 @@ static void test_unit_normal(void **state)
 	(void)state;
 	const long double normal[3] = {2, 0, 0}, x[3] = {5, 3, -4}, junk[3] = {2, 0, NAN};
 	long double out[3];
-	fricp_unit_normal_tangent(3, normal, x, out);
+	fricp_unit_normal_derivative(3, normal, x, out);
 	assert_true(out[0] == 0 && out[1] == 1.5L && out[2] == -2);
-	fricp_unit_normal_cotangent(2, junk, x, out);
+	fricp_unit_normal_derivative(2, junk, x, out);
 	assert_true(out[0] == 0 && out[1] == 1.5L && out[2] == 0);
 	struct rng rng = {8};
 	const struct geometry_inputs in = random_inputs(&rng, 0);
@@ -382,7 +382,7 @@ static void test_unit_normal(void **state)
 		norms[0] += (n[i] + h * t[i]) * (n[i] + h * t[i]);
 		norms[1] += (n[i] - h * t[i]) * (n[i] - h * t[i]);
 	}
-	fricp_unit_normal_tangent(3, n, t, out);
+	fricp_unit_normal_derivative(3, n, t, out);
 	for (int i = 0; i < 3; i++) {
 		const long double plus = (n[i] + h * t[i]) / sqrtl(norms[0]), minus = (n[i] - h * t[i]) / sqrtl(norms[1]);
 		assert_near(out[i], (plus - minus) / (2 * h), 1e-10L);

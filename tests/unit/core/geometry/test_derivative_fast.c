@@ -35,45 +35,20 @@ static struct lagged lag(enum fric_type type, const struct geometry_inputs *at)
 
 static struct fast_edges edges_of(enum fric_type type, const struct v3 p[4])
 {
-	switch ((int)type) {
-	case FRIC_VERTEX_VERTEX: return fast_vertex_vertex_edges(p[0], p[1]);
-	case FRIC_EDGE_VERTEX: return fast_edge_vertex_edges(p[0], p[1], p[2]);
-	case FRIC_EDGE_EDGE: return fast_edge_edge_edges(p[0], p[1], p[2], p[3]);
-	default: return fast_face_vertex_edges(p[0], p[1], p[2], p[3]);
-	}
+	return fast_edges_of(type, (struct fast_members){p[0], p[1], p[2], p[3]});
 }
 
 static struct fast_frame frame_of(const struct lagged *c)
 {
-	const struct fast_edges e = edges_of(c->contact.type, c->p);
-	const double a = c->geometry.closest_point[0], b = c->geometry.closest_point[1];
-	switch ((int)c->contact.type) {
-	case FRIC_VERTEX_VERTEX: return fast_vertex_vertex_frame(e, c->first, c->second);
-	case FRIC_EDGE_VERTEX: return fast_edge_vertex_frame(e, a, c->first, c->second);
-	case FRIC_EDGE_EDGE: return fast_edge_edge_frame(e, a, b, c->first, c->second);
-	default: return fast_face_vertex_frame(e, a, b, c->first, c->second);
-	}
-}
-
-static struct fast_change tangent_of(enum fric_type type, const struct fast_frame *g, struct fast_edges d)
-{
-	switch ((int)type) {
-	case FRIC_VERTEX_VERTEX: return fast_vertex_vertex_tangent(g, d);
-	case FRIC_EDGE_VERTEX: return fast_edge_vertex_tangent(g, d);
-	case FRIC_EDGE_EDGE: return fast_edge_edge_tangent(g, d);
-	default: return fast_face_vertex_tangent(g, d);
-	}
+	return fast_frame_of(c->contact.type, edges_of(c->contact.type, c->p), c->geometry.closest_point[0],
+	                     c->geometry.closest_point[1], c->first, c->second);
 }
 
 static void positions_of(enum fric_type type, const struct fast_frame *g, struct fast_change d, struct v3 p[4])
 {
 	memset(p, 0, 4 * sizeof(*p));
-	switch ((int)type) {
-	case FRIC_VERTEX_VERTEX: fast_vertex_vertex_positions(fast_vertex_vertex_cotangent(g, d), &p[0], &p[1]); break;
-	case FRIC_EDGE_VERTEX: fast_edge_vertex_positions(fast_edge_vertex_cotangent(g, d), &p[0], &p[1], &p[2]); break;
-	case FRIC_EDGE_EDGE: fast_edge_edge_positions(fast_edge_edge_cotangent(g, d), &p[0], &p[1], &p[2], &p[3]); break;
-	default: fast_face_vertex_positions(fast_face_vertex_cotangent(g, d), &p[0], &p[1], &p[2], &p[3]); break;
-	}
+	for (int l = 0; l < fric_stencil_size(type); l++)
+		p[l] = fast_position_of(type, fast_cotangent_of(type, g, d), l);
 }
 
 static double component(struct v3 a, int i)
@@ -124,7 +99,8 @@ static void check_tangent(const struct lagged *c, const struct fast_frame *g, co
 	struct geometry_values expected;
 	for (int v = 0; v < 4; v++)
 		d[v] = v3_from(direction->position[v]);
-	const struct geometry_values actual = values_of(g, tangent_of(c->contact.type, g, edges_of(c->contact.type, d)));
+	const struct geometry_values actual =
+		values_of(g, fast_tangent_of(c->contact.type, g, edges_of(c->contact.type, d)));
 	fricp_geometry_tangent(&c->contact, &c->at, direction, &expected, NULL);
 	assert_near(difference(actual.closest_point, expected.closest_point, 2), 0, tolerance);
 	assert_near(difference(actual.tangent_basis, expected.tangent_basis, 6), 0, tolerance);
@@ -211,22 +187,28 @@ static void test_close(void **state)
 	}
 }
 
+static bool is_good(enum fric_type type, struct fast_members at, double closest_point, struct v3 second)
+{
+	const struct v3 x = {1, 0, 0};
+	return fast_frame_of(type, fast_edges_of(type, at), closest_point, 0, x, second).good;
+}
+
 /* Degenerate, or nearly: not good. */
 static void test_not_good(void **state)
 {
 	(void)state;
 	const struct v3 x = {1, 0, 0}, y = {0, 1, 0}, z = {0, 0, 1}, o = {0}, up = {0.25, 0, 1}, tilted = {1, 1e-3, 0};
 	const struct v3 diagonal = {1, 1, 0.5}, near = {0.25, 1e-4, 0};
-	assert_false(fast_face_vertex_frame(fast_face_vertex_edges(up, o, x, tilted), 0.25, 0, x, y).good);
-	assert_true(fast_face_vertex_frame(fast_face_vertex_edges(up, o, x, y), 0.25, 0, x, y).good);
-	assert_false(fast_face_vertex_frame(fast_face_vertex_edges((struct v3){0.25, 0.25, 0}, o, x, y), 0, 0, x, y).good);
-	assert_false(fast_vertex_vertex_frame(fast_vertex_vertex_edges(o, diagonal), x, y).good);
+	assert_false(is_good(FRIC_FACE_VERTEX, (struct fast_members){up, o, x, tilted}, 0.25, y));
+	assert_true(is_good(FRIC_FACE_VERTEX, (struct fast_members){up, o, x, y}, 0.25, y));
+	assert_false(is_good(FRIC_FACE_VERTEX, (struct fast_members){{0.25, 0.25, 0}, o, x, y}, 0, y));
+	assert_false(is_good(FRIC_VERTEX_VERTEX, (struct fast_members){o, diagonal, o, o}, 0, y));
 	/* The scaling with which the basis is made rounds both components to zero, so they are equal. */
 	const struct v3 long_one = {0x1p-1074, 0x1p-1073, 8}, short_one = {0x1p-20, 0x1p-19, 8};
-	assert_false(fast_vertex_vertex_frame(fast_vertex_vertex_edges(o, long_one), x, y).good);
-	assert_true(fast_vertex_vertex_frame(fast_vertex_vertex_edges(o, short_one), x, y).good);
-	assert_false(fast_edge_vertex_frame(fast_edge_vertex_edges(near, o, x), 0.25, x, z).good);
-	assert_true(fast_edge_vertex_frame(fast_edge_vertex_edges((struct v3){0.25, 1e-2, 0}, o, x), 0.25, x, z).good);
+	assert_false(is_good(FRIC_VERTEX_VERTEX, (struct fast_members){o, long_one, o, o}, 0, y));
+	assert_true(is_good(FRIC_VERTEX_VERTEX, (struct fast_members){o, short_one, o, o}, 0, y));
+	assert_false(is_good(FRIC_EDGE_VERTEX, (struct fast_members){near, o, x, o}, 0.25, z));
+	assert_true(is_good(FRIC_EDGE_VERTEX, (struct fast_members){{0.25, 1e-2, 0}, o, x, o}, 0.25, z));
 }
 
 /* Lengths times 2^k change nothing but exponents. */
@@ -246,8 +228,8 @@ static void test_scaling(void **state)
 		}
 		const struct fast_frame scaled = frame_of(&c);
 		const struct fast_edges e = edges_of(c.contact.type, d);
-		const struct fast_change one = tangent_of(c.contact.type, &g, e);
-		const struct fast_change other = tangent_of(c.contact.type, &scaled, e);
+		const struct fast_change one = fast_tangent_of(c.contact.type, &g, e);
+		const struct fast_change other = fast_tangent_of(c.contact.type, &scaled, e);
 		assert_int_equal(g.good, scaled.good);
 		assert_bits(ldexp(other.a, exponent), one.a);
 		assert_bits(ldexp(other.b, exponent), one.b);
