@@ -95,6 +95,15 @@ static void rounded(const struct vec *a, double out[3])
 		out[i] = a->x[i].hi;
 }
 
+static void set_columns(double basis[6], const struct vec *first, const struct vec *second)
+{
+	double x[3];
+	rounded(first, x);
+	set_column(basis, 0, x);
+	rounded(second, x);
+	set_column(basis, 1, x);
+}
+
 static void cross3(const double a[3], const double b[3], double c[3])
 {
 	for (int i = 0; i < 3; i++) {
@@ -209,48 +218,40 @@ static enum fric_code edge_vertex(int dim, const double *const p[], struct fric_
 	g->closest_point[0] = unscaled(dd_quotient(dot(&r, &e), dot(&e, &e)), r.exponent - e.exponent);
 	const double area = dim == 2 ? fabs(n.x[2].hi) : length(&n); /* not squared: it may be tiny in 2D */
 	g->distance = unscaled(area / length(&e), n.exponent - e.exponent);
-	double first[3], second[3];
-	rounded(&e, first);
-	rounded(&n, second);
-	if (dim == 3) {
-		set_column(g->tangent_basis, 0, first);
-		set_column(g->tangent_basis, 1, second);
-	} else {
-		g->tangent_basis[0] = first[0] / norm3(first);
-		g->tangent_basis[1] = first[1] / norm3(first);
-	}
+	if (dim == 3)
+		set_columns(g->tangent_basis, &e, &n);
+	for (int i = 0; i < 2 && dim == 2; i++)
+		g->tangent_basis[i] = e.x[i].hi / length(&e);
 	return FRIC_OK;
 }
 
-static enum fric_code edge_edge(const double *const p[], struct fric_geometry *g)
+/* The sides' vectors: of two edges, or of a triangle and a vertex. r leads from the start of a to the other side. */
+struct plane {
+	struct vec a, b, r;
+};
+
+static struct plane plane_of(bool edges, const double *const p[])
 {
-	const struct vec a = difference(3, p[0], p[1]), b = difference(3, p[2], p[3]), r = difference(3, p[0], p[2]);
-	if (!a.finite || !b.finite || !r.finite)
+	const int start = edges ? 0 : 1;
+	return (struct plane){difference(3, p[start], p[start + 1]), difference(3, p[edges ? 2 : 1], p[3]),
+	                      difference(3, p[start], p[edges ? 2 : 0])};
+}
+
+static enum fric_code edge_edge_or_face_vertex(bool edges, const double *const p[], struct fric_geometry *g)
+{
+	const struct plane s = plane_of(edges, p);
+	if (!s.a.finite || !s.b.finite || !s.r.finite)
 		return FRIC_E_NOT_FINITE;
-	if (a.is_zero || b.is_zero)
-		return FRIC_E_ZERO_LENGTH_EDGE;
-	const struct vec n = cross(&a, &b);
+	const struct vec n = cross(&s.a, &s.b);
+	if (s.a.is_zero || s.b.is_zero)
+		return edges ? FRIC_E_ZERO_LENGTH_EDGE : FRIC_E_COLLAPSED_TRIANGLE;
 	if (n.is_zero)
-		return FRIC_E_PARALLEL_EDGES;
-	g->closest_point[0] = area_ratio(&r, &b, &n);
-	g->closest_point[1] = area_ratio(&r, &a, &n);
-	g->distance = distance_across(&r, &a, g->closest_point[0], &b, -g->closest_point[1], &n);
-	basis_in_plane(&a, &n, g->tangent_basis);
-	return FRIC_OK;
-}
-
-static enum fric_code face_vertex(const double *const p[], struct fric_geometry *g)
-{
-	const struct vec e1 = difference(3, p[1], p[2]), e2 = difference(3, p[1], p[3]), r = difference(3, p[1], p[0]);
-	if (!e1.finite || !e2.finite || !r.finite)
-		return FRIC_E_NOT_FINITE;
-	const struct vec n = cross(&e1, &e2);
-	if (e1.is_zero || e2.is_zero || n.is_zero)
-		return FRIC_E_COLLAPSED_TRIANGLE;
-	g->closest_point[0] = area_ratio(&r, &e2, &n);
-	g->closest_point[1] = area_ratio(&e1, &r, &n);
-	g->distance = distance_across(&r, &e1, g->closest_point[0], &e2, g->closest_point[1], &n);
-	basis_in_plane(&e1, &n, g->tangent_basis);
+		return edges ? FRIC_E_PARALLEL_EDGES : FRIC_E_COLLAPSED_TRIANGLE;
+	g->closest_point[0] = area_ratio(&s.r, &s.b, &n);
+	g->closest_point[1] = edges ? area_ratio(&s.r, &s.a, &n) : area_ratio(&s.a, &s.r, &n);
+	g->distance =
+		distance_across(&s.r, &s.a, g->closest_point[0], &s.b, edges ? -g->closest_point[1] : g->closest_point[1], &n);
+	basis_in_plane(&s.a, &n, g->tangent_basis);
 	return FRIC_OK;
 }
 
@@ -260,8 +261,8 @@ static enum fric_code exact_geometry(enum fric_type type, int dim, const double 
 	switch (type) {
 	case FRIC_VERTEX_VERTEX: return vertex_vertex(dim, p, geometry);
 	case FRIC_EDGE_VERTEX: return edge_vertex(dim, p, geometry);
-	case FRIC_EDGE_EDGE: return edge_edge(p, geometry);
-	case FRIC_FACE_VERTEX: return face_vertex(p, geometry);
+	case FRIC_EDGE_EDGE: return edge_edge_or_face_vertex(true, p, geometry);
+	case FRIC_FACE_VERTEX: return edge_edge_or_face_vertex(false, p, geometry);
 	case FRIC_PLANE_VERTEX:
 	case FRIC_BODY_BODY:
 	case FRIC_BODY_WORLD: break; /* see fricp_plane_basis */
@@ -345,13 +346,9 @@ enum fric_code fricp_plane_distance(int dim, const double *normal, const double 
 static enum fric_code basis_along(const struct vec *n, const double grain[3], double basis[6])
 {
 	const struct vec g = given_vector(3, grain), across = cross(n, &g), along = cross(&across, n);
-	double first[3], second[3];
 	if (across.is_zero)
 		return FRIC_E_GRAIN_ALONG_NORMAL;
-	rounded(&along, first);
-	rounded(&across, second);
-	set_column(basis, 0, first);
-	set_column(basis, 1, second);
+	set_columns(basis, &along, &across);
 	return FRIC_OK;
 }
 
@@ -366,11 +363,12 @@ static struct vec stencil_normal(enum fric_type type, const double *const p[])
 {
 	if (type == FRIC_VERTEX_VERTEX)
 		return difference(3, p[0], p[1]);
-	const bool edges = type == FRIC_EDGE_EDGE;
-	const struct vec a = difference(3, p[edges ? 0 : 1], p[edges ? 1 : 2]);
-	const struct vec b = type == FRIC_EDGE_VERTEX ? difference(3, p[1], p[0]) : difference(3, p[edges ? 2 : 1], p[3]);
-	const struct vec n = cross(&a, &b);
-	return type == FRIC_EDGE_VERTEX ? cross(&n, &a) : n;
+	if (type == FRIC_EDGE_VERTEX) {
+		const struct vec edge = difference(3, p[1], p[2]), r = difference(3, p[1], p[0]), n = cross(&edge, &r);
+		return cross(&n, &edge);
+	}
+	const struct plane s = plane_of(type == FRIC_EDGE_EDGE, p);
+	return cross(&s.a, &s.b);
 }
 
 enum fric_code fricp_stencil_grain(enum fric_type type, const double *const p[FRIC_MAX_STENCIL], const double grain[3],

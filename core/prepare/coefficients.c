@@ -180,19 +180,12 @@ static double without_rounding(const struct fric_friction *f, const struct side 
 	return may_be_zero || mu == 0 ? 0 : mu;
 }
 
-/* The coefficients of two bodies, or of a body and the world, from the pair table. */
-static enum fric_code body_coefficients(const struct fric_friction *f, enum fric_type type, const int32_t *bodies,
-                                        double mu[2])
+/* The table entry for a contact of bodies, or of a vertex and the plane. */
+static size_t entry_of_two(const struct fric_friction *f, enum fric_type type, const int32_t *stencil)
 {
-	const bool from_table = f->source == FRIC_MU_TABLE;
-	size_t at = 0;
-	if (from_table) {
-		const int32_t other = type == FRIC_BODY_BODY ? f->body_material[bodies[1]] : f->plane_material;
-		at = (size_t)f->body_material[bodies[0]] * f->n_materials + (size_t)other;
-	}
-	mu[0] = from_table ? f->material_mu_s[at] : f->mu_s;
-	mu[1] = from_table ? f->material_mu_k[at] : f->mu_k;
-	return FRIC_OK;
+	const int32_t first = is_of_bodies(type) ? f->body_material[stencil[0]] : f->vertex_material[stencil[0]];
+	const int32_t second = type == FRIC_BODY_BODY ? f->body_material[stencil[1]] : f->plane_material;
+	return (size_t)first * f->n_materials + (size_t)second;
 }
 
 enum fric_code fricp_contact_coefficients(const struct fric_friction *friction, enum fric_type type,
@@ -200,8 +193,13 @@ enum fric_code fricp_contact_coefficients(const struct fric_friction *friction, 
                                           const double uncertainty[2], double mu[2])
 {
 	struct side side[2];
-	if (is_of_bodies(type))
-		return body_coefficients(friction, type, stencil, mu);
+	if (is_of_bodies(type)) {
+		const bool table = friction->source == FRIC_MU_TABLE;
+		const size_t at = table ? entry_of_two(friction, type, stencil) : 0;
+		mu[0] = table ? friction->material_mu_s[at] : friction->mu_s;
+		mu[1] = table ? friction->material_mu_k[at] : friction->mu_k;
+		return FRIC_OK;
+	}
 	sides(type, stencil, closest_point, uncertainty, side);
 	mu[0] = coefficient(friction, side, friction->mu_s, friction->vertex_mu_s, friction->material_mu_s);
 	mu[1] = coefficient(friction, side, friction->mu_k, friction->vertex_mu_k, friction->material_mu_k);
@@ -330,14 +328,6 @@ static void single_derivative(size_t at, struct coefficient_derivatives *derivat
 	derivatives->n = 1;
 	derivatives->at[0] = at;
 	derivatives->by[0] = 1;
-}
-
-/* The table entry for a contact of bodies, or of a vertex and the plane. */
-static size_t entry_of_two(const struct fric_friction *f, enum fric_type type, const int32_t *stencil)
-{
-	const int32_t first = is_of_bodies(type) ? f->body_material[stencil[0]] : f->vertex_material[stencil[0]];
-	const int32_t second = type == FRIC_BODY_BODY ? f->body_material[stencil[1]] : f->plane_material;
-	return (size_t)first * f->n_materials + (size_t)second;
 }
 
 void fricp_coefficient_derivatives(const struct fric_friction *friction, enum fric_type type, const int32_t *stencil,

@@ -34,89 +34,7 @@ struct preparation {
 	atomic_bool some_extreme, some_extreme_mu; /* not all contacts, or not all coefficients, are ordinary */
 };
 
-/* One contact in preparation, and the destinations of its values. */
-struct draft {
-	const struct fric_batch *batch;
-	const struct fric_group *group;
-	struct fric_contacts *contacts;
-	enum fric_type type;
-	size_t i;  /* index in its group */
-	size_t at; /* index among all contacts */
-};
-
-static void store_geometry(const struct draft *d, const struct fric_geometry *g)
-{
-	struct fric_contacts *c = d->contacts;
-	for (int m = 0; m < 2; m++)
-		c->closest_point[m][d->at] = g->closest_point[m];
-	for (int e = 0; e < c->dim * (c->dim - 1); e++)
-		c->tangent_basis[e][d->at] = g->tangent_basis[e];
-	c->distance[d->at] = g->distance;
-}
-
-static const int32_t *stencil(const struct draft *d)
-{
-	return d->group->vertices + d->i * (size_t)fric_stencil_size(d->type);
-}
-
-/* Arms and normal of a contact of bodies. The normal is needed for spin even if the basis is given. */
-static enum fric_code find_arms(const struct draft *d)
-{
-	const struct fric_batch *b = d->batch;
-	struct fric_contacts *c = d->contacts;
-	const double *point = row(d->group->point, d->i);
-	const int dim = b->dim;
-	double unit[3] = {0};
-	bool finite = true;
-	fricp_unit_normal(dim, row(d->group->normal, d->i), unit);
-	for (int a = 0; a < 3; a++) {
-		c->normal[a][d->at] = unit[a];
-		c->arm[0][a][d->at] = c->arm[1][a][d->at] = 0;
-	}
-	for (int k = 0; k < fric_stencil_size(d->type); k++)
-		for (int a = 0; a < dim; a++) {
-			double *arm = &c->arm[k][a][d->at];
-			*arm = point[a] - b->body_positions[(size_t)stencil(d)[k] * (size_t)dim + (size_t)a];
-			finite &= isfinite(*arm) != 0;
-		}
-	return finite ? FRIC_OK : FRIC_E_NOT_FINITE;
-}
-
-static enum fric_code plane_geometry(const struct draft *d, struct fric_geometry *g)
-{
-	const struct fric_batch *b = d->batch;
-	const double *normal = row(d->group->plane_normal, d->i);
-	fricp_plane_basis(b->dim, normal, g->tangent_basis);
-	if (!d->contacts->has_distance[d->type])
-		return FRIC_OK;
-	return fricp_plane_distance(b->dim, normal, row(d->group->plane_origin, d->i),
-	                            b->positions + (size_t)b->dim * (size_t)*stencil(d), &g->distance);
-}
-
-static enum fric_code find_geometry(const struct draft *d)
-{
-	const struct fric_batch *b = d->batch;
-	struct fric_geometry g = {0};
-	enum fric_code code = FRIC_OK;
-	const size_t dim = (size_t)b->dim, m = (size_t)fric_closest_point_size(d->type);
-	if (d->group->tangent_basis.data) {
-		memcpy(g.tangent_basis, row(d->group->tangent_basis, d->i), dim * (dim - 1) * sizeof(double));
-		if (m)
-			memcpy(g.closest_point, row(d->group->closest_point, d->i), m * sizeof(double));
-	} else if (is_of_bodies(d->type)) {
-		fricp_plane_basis(b->dim, row(d->group->normal, d->i), g.tangent_basis);
-	} else if (d->type == FRIC_PLANE_VERTEX) {
-		code = plane_geometry(d, &g);
-	} else {
-		const double *p[FRIC_MAX_STENCIL] = {0};
-		for (int v = 0; v < fric_stencil_size(d->type); v++)
-			p[v] = b->positions + (size_t)stencil(d)[v] * dim;
-		code = fricp_stencil_geometry(d->type, b->dim, p, !d->group->normal_force.data, &g);
-	}
-	store_geometry(d, &g);
-	return is_of_bodies(d->type) ? find_arms(d) : code;
-}
-
+/* A span in preparation. Below, j counts its contacts. */
 struct drafts {
 	const struct preparation *task;
 	const struct fric_group *group;
@@ -124,6 +42,94 @@ struct drafts {
 	size_t first;            /* index of the span's first contact in its group */
 	uint8_t code[FRIC_SPAN]; /* [n] enum fric_code of each contact */
 };
+
+static const double *row_at(const struct drafts *d, struct fric_values values, size_t j)
+{
+	return row(values, d->first + j);
+}
+
+static const int32_t *stencil_at(const struct drafts *d, size_t j)
+{
+	return d->group->vertices + (d->first + j) * (size_t)fric_stencil_size(d->span.type);
+}
+
+/* The positions of a stencil's vertices. */
+static void positions_at(const struct drafts *d, size_t j, const double *p[FRIC_MAX_STENCIL])
+{
+	const struct fric_batch *b = d->task->batch;
+	for (int v = 0; v < fric_stencil_size(d->span.type); v++)
+		p[v] = b->positions + (size_t)stencil_at(d, j)[v] * (size_t)b->dim;
+}
+
+static bool has_normal(enum fric_type type)
+{
+	return type == FRIC_PLANE_VERTEX || is_of_bodies(type);
+}
+
+static const double *normal_at(const struct drafts *d, size_t j)
+{
+	return row_at(d, is_of_bodies(d->span.type) ? d->group->normal : d->group->plane_normal, j);
+}
+
+static void store_geometry(const struct drafts *d, size_t j, const struct fric_geometry *g)
+{
+	struct fric_contacts *c = d->task->contacts;
+	const size_t at = d->span.begin + j;
+	for (int m = 0; m < 2; m++)
+		c->closest_point[m][at] = g->closest_point[m];
+	for (int e = 0; e < c->dim * (c->dim - 1); e++)
+		c->tangent_basis[e][at] = g->tangent_basis[e];
+	c->distance[at] = g->distance;
+}
+
+/* Arms and normal of a contact of bodies. The normal is needed for spin even if the basis is given. */
+static enum fric_code find_arms(const struct drafts *d, size_t j)
+{
+	const struct fric_batch *b = d->task->batch;
+	struct fric_contacts *c = d->task->contacts;
+	const double *point = row_at(d, d->group->point, j);
+	const int dim = b->dim;
+	const size_t at = d->span.begin + j;
+	double unit[3] = {0};
+	bool finite = true;
+	fricp_unit_normal(dim, normal_at(d, j), unit);
+	for (int a = 0; a < 3; a++) {
+		c->normal[a][at] = unit[a];
+		c->arm[0][a][at] = c->arm[1][a][at] = 0;
+	}
+	for (int k = 0; k < fric_stencil_size(d->span.type); k++)
+		for (int a = 0; a < dim; a++) {
+			double *arm = &c->arm[k][a][at];
+			*arm = point[a] - b->body_positions[(size_t)stencil_at(d, j)[k] * (size_t)dim + (size_t)a];
+			finite &= isfinite(*arm) != 0;
+		}
+	return finite ? FRIC_OK : FRIC_E_NOT_FINITE;
+}
+
+static enum fric_code find_geometry(const struct drafts *d, size_t j)
+{
+	const int dim = d->task->batch->dim;
+	const enum fric_type type = d->span.type;
+	const double *p[FRIC_MAX_STENCIL] = {0};
+	struct fric_geometry g = {0};
+	enum fric_code code = FRIC_OK;
+	if (d->group->tangent_basis.data) {
+		memcpy(g.tangent_basis, row_at(d, d->group->tangent_basis, j), (size_t)(dim * (dim - 1)) * sizeof(double));
+		for (int m = 0; m < fric_closest_point_size(type); m++)
+			g.closest_point[m] = row_at(d, d->group->closest_point, j)[m];
+	} else if (has_normal(type)) {
+		fricp_plane_basis(dim, normal_at(d, j), g.tangent_basis);
+	} else {
+		positions_at(d, j, p);
+		code = fricp_stencil_geometry(type, dim, p, !d->group->normal_force.data, &g);
+	}
+	if (type == FRIC_PLANE_VERTEX && d->task->contacts->has_distance[type]) {
+		positions_at(d, j, p);
+		code = fricp_plane_distance(dim, normal_at(d, j), row_at(d, d->group->plane_origin, j), p[0], &g.distance);
+	}
+	store_geometry(d, j, &g);
+	return is_of_bodies(type) ? find_arms(d, j) : code;
+}
 
 static void find_normal_forces(struct drafts *d)
 {
@@ -134,7 +140,7 @@ static void find_normal_forces(struct drafts *d)
 		return;
 	for (size_t j = 0; j < d->span.n; j++) {
 		if (d->group->normal_force.data) {
-			force[j] = *row(d->group->normal_force, d->first + j);
+			force[j] = *row_at(d, d->group->normal_force, j);
 			continue;
 		}
 		const enum fric_code code = fricp_barrier_force(barrier, c->distance[d->span.begin + j], &force[j]);
@@ -144,7 +150,7 @@ static void find_normal_forces(struct drafts *d)
 }
 
 /* A closest point from the caller has been rounded, too. */
-static void closest_point_uncertainty(const struct drafts *d, const int32_t *vertices, const double closest_point[2],
+static void closest_point_uncertainty(const struct drafts *d, size_t j, const double closest_point[2],
                                       double uncertainty[2])
 {
 	const double *p[FRIC_MAX_STENCIL] = {0};
@@ -152,8 +158,7 @@ static void closest_point_uncertainty(const struct drafts *d, const int32_t *ver
 		uncertainty[m] = fricp_given_uncertainty(closest_point[m]);
 	if (d->group->tangent_basis.data)
 		return;
-	for (int v = 0; v < fric_stencil_size(d->span.type); v++)
-		p[v] = d->task->batch->positions + (size_t)vertices[v] * (size_t)d->task->batch->dim;
+	positions_at(d, j, p);
 	fricp_derived_uncertainty(d->span.type, d->task->batch->dim, p, closest_point, uncertainty);
 }
 
@@ -164,13 +169,13 @@ static enum fric_code common_coefficients(const struct drafts *d, size_t j, doub
 	const struct fric_contacts *c = d->task->contacts;
 	const struct fric_friction *f = &d->task->batch->friction;
 	const size_t at = d->span.begin + j;
-	const int32_t *vertices = d->group->vertices + (d->first + j) * (size_t)fric_stencil_size(d->span.type);
+	const int32_t *vertices = stencil_at(d, j);
 	const double beta[2] = {c->closest_point[0][at], c->closest_point[1][at]};
 	double uncertainty[2] = {0};
 	const enum fric_code code = fricp_contact_coefficients(f, d->span.type, vertices, beta, uncertainty, mu);
 	if (code != FRIC_E_NEGATIVE_COEFFICIENT || fric_closest_point_size(d->span.type) == 0)
 		return code;
-	closest_point_uncertainty(d, vertices, beta, uncertainty);
+	closest_point_uncertainty(d, j, beta, uncertainty);
 	return fricp_contact_coefficients(f, d->span.type, vertices, beta, uncertainty, mu);
 }
 
@@ -178,8 +183,8 @@ static enum fric_code find_coefficients(const struct drafts *d, size_t j, double
 {
 	if (!d->group->mu_s.data)
 		return common_coefficients(d, j, mu);
-	mu[0] = *row(d->group->mu_s, d->first + j);
-	mu[1] = *row(d->group->mu_k, d->first + j);
+	mu[0] = *row_at(d, d->group->mu_s, j);
+	mu[1] = *row_at(d, d->group->mu_k, j);
 	return FRIC_OK;
 }
 
@@ -277,7 +282,7 @@ static void settle(const struct drafts *d, struct fault *fault)
 static void store_stencils(const struct drafts *d)
 {
 	const size_t k = (size_t)fric_stencil_size(d->span.type);
-	const int32_t *v = d->group->vertices + d->first * k;
+	const int32_t *v = stencil_at(d, 0);
 	for (size_t m = 0; m < FRIC_MAX_STENCIL; m++) {
 		int32_t *out = d->task->contacts->vertices[m] + d->span.begin;
 		for (size_t j = 0; j < d->span.n; j++)
@@ -304,7 +309,7 @@ static void find_extent(const struct drafts *d)
 {
 	enum { NEAR = 1024 }; /* vertices */
 	const size_t k = (size_t)fric_stencil_size(d->span.type), n = d->span.n * k;
-	const int32_t *v = d->group->vertices + d->first * k;
+	const int32_t *v = stencil_at(d, 0);
 	int32_t lowest = INT32_MAX, highest = 0;
 #pragma omp simd reduction(min : lowest) reduction(max : highest)
 	for (size_t j = 0; j < n; j++) {
@@ -340,23 +345,17 @@ static void span_geometry(const struct drafts *d, struct geometry_workspace *wor
 
 static enum fric_code turn_to_grain(const struct drafts *d, size_t j)
 {
-	const struct fric_batch *b = d->task->batch;
-	struct fric_contacts *c = d->task->contacts;
-	const double *grain = row(d->group->grain, d->first + j), *p[FRIC_MAX_STENCIL] = {0};
-	const size_t at = d->span.begin + j;
+	const double *grain = row_at(d, d->group->grain, j), *p[FRIC_MAX_STENCIL] = {0};
 	double basis[6] = {0};
-	enum fric_code code = FRIC_OK;
-	if (d->span.type == FRIC_PLANE_VERTEX) {
-		code = fricp_grain_basis(row(d->group->plane_normal, d->first + j), grain, basis);
-	} else if (is_of_bodies(d->span.type)) {
-		code = fricp_grain_basis(row(d->group->normal, d->first + j), grain, basis);
+	enum fric_code code;
+	if (has_normal(d->span.type)) {
+		code = fricp_grain_basis(normal_at(d, j), grain, basis);
 	} else {
-		for (int v = 0; v < fric_stencil_size(d->span.type); v++)
-			p[v] = b->positions + (size_t)c->vertices[v][at] * 3;
+		positions_at(d, j, p);
 		code = fricp_stencil_grain(d->span.type, p, grain, basis);
 	}
 	for (int e = 0; e < 6; e++)
-		c->tangent_basis[e][at] = basis[e];
+		d->task->contacts->tangent_basis[e][d->span.begin + j] = basis[e];
 	return code;
 }
 
@@ -369,10 +368,9 @@ static void find_geometries(struct drafts *d)
 	if (by_kernel)
 		span_geometry(d, &work);
 	for (size_t j = 0; j < d->span.n; j++) {
-		const struct draft one = {task->batch, d->group, task->contacts, d->span.type, d->first + j, d->span.begin + j};
 		d->code[j] = FRIC_OK;
 		if (!by_kernel || work.good[j] == 0)
-			d->code[j] = (uint8_t)find_geometry(&one);
+			d->code[j] = (uint8_t)find_geometry(d, j);
 	}
 	for (size_t j = 0; j < d->span.n && d->group->grain.data; j++)
 		if (d->code[j] == FRIC_OK)
