@@ -8,17 +8,7 @@
 #include "core/bodies/hessian.h"
 #include "core/derive/point.h"
 
-/* Rounds a wrench or a twist, `width` numbers, to doubles. @return whether they fit */
-static bool round_all(const long double *from, int width, double *to)
-{
-	bool finite = true;
-	for (int e = 0; e < width; e++) {
-		to[e] = (double)from[e];
-		finite &= isfinite(to[e]) != 0;
-	}
-	return finite;
-}
-
+/* Rounds a wrench or a twist. @return whether it fits doubles */
 static bool round_twist(int dim, const struct twist *twist, double *to)
 {
 	const bool finite = round_all(twist->v, dim, to);
@@ -33,24 +23,18 @@ struct forward {
 	double *wrenches;        /* [n_actions, n_body_dofs] */
 };
 
-/* A skipped contact has no force, so its tangents are zero. @return whether everything is finite */
+/* @return whether everything is finite */
 static bool forward_contact(const struct forward *task, size_t i, long double *sum)
 {
 	const struct fric_contacts *b = task->bodies.contacts;
 	const enum fric_type type = contact_type(b, i);
 	const size_t width = (size_t)n_body_dofs(b->dim);
-	struct contact_point point;
-	struct inputs tangent;
-	struct point_change change = {.potential = 0};
+	struct point_change change;
 	struct twist wrench[2] = {{{0}, {0}}};
 	bool finite = true;
-	if (!b->skipped[i]) {
-		fricp_point_at(&task->bodies, type, i, &point);
-		fricp_point_gather(&task->bodies, &point, &tangent);
-		fricp_point_tangent(&task->bodies, &point, &tangent, &change);
-		fricp_add_wrenches(b, type, i, change.force_tangent, change.couple_tangent, wrench);
-		fricp_add_lever_wrenches(type, &change.lever, change.force, wrench);
-	}
+	fricp_contact_tangent(&task->bodies, type, i, &change);
+	fricp_add_wrenches(b, type, i, change.force_tangent, change.couple_tangent, wrench);
+	fricp_add_lever_wrenches(type, &change.lever, change.force, wrench);
 	for (int k = 0; k < n_bodies_of(type); k++)
 		finite &= round_twist(b->dim, &wrench[k], task->wrenches + (first_action(b, i) + (size_t)k) * width);
 	*sum += change.potential;
@@ -61,11 +45,9 @@ static void forward_chunk(void *data, size_t chunk, size_t begin, size_t end, st
 {
 	const struct forward *task = data;
 	long double sum = 0;
-	for (size_t i = begin; i < end; i++)
-		if (!forward_contact(task, i, &sum)) {
+	for (size_t i = begin; i < end && fault->code == FRIC_OK; i++)
+		if (!forward_contact(task, i, &sum))
 			*fault = (struct fault){FRIC_E_NOT_FINITE, i};
-			return;
-		}
 	task->potentials[chunk] = sum;
 }
 
@@ -121,7 +103,7 @@ enum fric_code fricp_bodies_jvp(const struct fric_context *context, const struct
                                 long double *potential, double *gradient, struct fric_error *error)
 {
 	struct forward task;
-	fricp_body_task(derivation, tangents, &task.bodies);
+	fricp_point_task(derivation, tangents, true, &task.bodies);
 	task.bodies.curve = curve;
 	if (by_velocities_alone(&task.bodies)) {
 		const double *velocities = tangents->fields[FRIC_WRT_VELOCITIES];
@@ -187,44 +169,32 @@ static bool keep_rows(const struct backward *task, enum fric_type type, size_t i
 	return finite;
 }
 
-/* Writes the rows of the group, and adds to the sums of fields with one row. */
-static bool write_links(const struct backward *task, enum fric_type type, size_t row, const struct inputs *c,
-                        struct totals *totals)
+/* Adds to the sums of fields with one row. @return whether the terms fit doubles */
+static bool add_to_totals(const struct links *links, const struct inputs *c, struct totals *totals)
 {
-	const struct links *links = &task->bodies.links[type];
 	bool finite = true;
-	for (int l = 0; l < links->n; l++) {
-		const struct link *link = &links->link[l];
-		const long double *x = &c->at[link->first];
-		if (link->stride)
-			finite &= round_all(x, link->width, link->data + row * link->stride);
+	for (const struct link *link = links->link; link < links->link + links->n; link++)
 		for (int m = 0; m < link->width && !link->stride; m++) {
-			finite &= isfinite((double)x[m]) != 0;
-			totals->sum[link->total + (size_t)m] += x[m];
+			finite &= isfinite((double)c->at[(int)link->first + m]) != 0;
+			totals->sum[link->total + (size_t)m] += c->at[(int)link->first + m];
 		}
-	}
 	return finite;
 }
 
-/* A skipped contact has no force, so its cotangents are zero. @return whether everything is finite */
+/* @return whether everything is finite */
 static bool backward_contact(const struct backward *task, size_t i, struct totals *totals, struct table_pull *pulls)
 {
 	const struct fric_contacts *b = task->bodies.contacts;
 	const enum fric_type type = contact_type(b, i);
-	struct contact_point point;
-	struct inputs c = {{0}};
-	if (!b->skipped[i]) {
-		fricp_point_at(&task->bodies, type, i, &point);
-		if (task->second)
-			fricp_point_second(&task->second->bodies, &task->bodies, &point, &c);
-		else
-			fricp_point_cotangent(&task->bodies, &point, task->psi, task->cotangent, &c);
-		const long double value = c.at[AT_CURVE], integral = c.at[AT_CURVE + 1];
-		if (pulls && (value != 0 || integral != 0))
-			table_collect(&b->table, point.force.x, value, integral, pulls);
-	}
-	const bool finite = keep_rows(task, type, i, &c);
-	return write_links(task, type, i - b->start[type], &c, totals) && finite;
+	const struct links *links = &task->bodies.links[type];
+	struct inputs c;
+	fricp_contact_cotangent(&task->bodies, task->second ? &task->second->bodies : NULL, type, i, task->psi,
+	                        task->cotangent, &c);
+	if (pulls && (c.at[AT_CURVE] != 0 || c.at[AT_CURVE + 1] != 0))
+		table_collect(&b->table, c.at[AT_CURVE_PLACE], c.at[AT_CURVE], c.at[AT_CURVE + 1], pulls);
+	bool finite = keep_rows(task, type, i, &c);
+	finite &= write_rows(links, i - b->start[type], &c);
+	return add_to_totals(links, &c, totals) && finite;
 }
 
 static void backward_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
@@ -235,11 +205,9 @@ static void backward_chunk(void *data, size_t chunk, size_t begin, size_t end, s
 	memset(&task->totals[chunk], 0, sizeof(*task->totals));
 	if (pulls)
 		memset(pulls, 0, n * sizeof(*pulls));
-	for (size_t i = begin; i < end; i++)
-		if (!backward_contact(task, i, &task->totals[chunk], pulls)) {
+	for (size_t i = begin; i < end && fault->code == FRIC_OK; i++)
+		if (!backward_contact(task, i, &task->totals[chunk], pulls))
 			*fault = (struct fault){FRIC_E_NOT_FINITE, i};
-			return;
-		}
 }
 
 /* Adds contacts in order. */
@@ -329,7 +297,7 @@ enum fric_code fricp_bodies_vjp(const struct fric_context *context, const struct
 	const struct fric_contacts *b = derivation->contacts->bodies;
 	struct fault fault = {FRIC_E_MEMORY, SIZE_MAX};
 	struct backward task = {.psi = psi, .cotangent = cotangent, .second = second};
-	fricp_body_task(derivation, cotangents, &task.bodies);
+	fricp_point_task(derivation, cotangents, true, &task.bodies);
 	choose_fields(&task, cotangents);
 	const size_t bytes = lay_out(&task, cotangents, pulls, NULL);
 	char *room = memory_take(context->memory, bytes);

@@ -1,6 +1,5 @@
 #include "core/derive/fields.h"
 
-#include <math.h>
 #include <stddef.h>
 
 #include "core/law/law.h"
@@ -122,27 +121,19 @@ void fricp_find_links(const struct fric_batch *batch, enum fric_type type, const
 	}
 }
 
-static bool round_total(long double total, double *out)
-{
-	*out = (double)total;
-	return isfinite(*out);
-}
-
 bool fricp_write_totals(const struct fric_batch *batch, const struct totals *totals,
                         const struct fric_differential *cotangents)
 {
 	bool finite = true;
 	for (int s = 0; s < N_SHARED; s++)
 		if (cotangents->fields[shared[s].field])
-			finite &= round_total(totals->sum[total_of_field(shared[s].field)], cotangents->fields[shared[s].field]);
+			finite &= round_all(&totals->sum[total_of_field(shared[s].field)], 1, cotangents->fields[shared[s].field]);
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
 		for (enum fric_row row = 0; row < FRIC_N_ROWS; row++) {
 			const struct fric_values *values = fricp_group_row(&batch->groups[type], row);
 			double *out = cotangents->rows[type][row];
-			if (!out || !values->data || values->stride)
-				continue;
-			for (int m = 0; m < fricp_row_width(type, batch->dim, row); m++)
-				finite &= round_total(totals->sum[total_of_row(type, row) + (size_t)m], out + m);
+			if (out && values->data && !values->stride)
+				finite &= round_all(&totals->sum[total_of_row(type, row)], fricp_row_width(type, batch->dim, row), out);
 		}
 	return finite;
 }

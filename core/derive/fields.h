@@ -5,6 +5,8 @@
 #ifndef FRIC_DERIVE_FIELDS_H
 #define FRIC_DERIVE_FIELDS_H
 
+#include <math.h>
+
 #include "core/contacts/contacts.h"
 
 /* Indices of the inputs of a contact; those in rows of a group come first. */
@@ -96,6 +98,27 @@ static inline void read_links(const struct links *links, size_t i, struct inputs
 		for (int m = 0; m < link->width; m++)
 			inputs->at[(int)link->first + m] = link->data[i * link->stride + (size_t)m];
 	}
+}
+
+/* Rounds n numbers to doubles. @return whether they fit */
+static inline bool round_all(const long double *from, int n, double *to)
+{
+	bool finite = true;
+	for (int e = 0; e < n; e++) {
+		to[e] = (double)from[e];
+		finite &= isfinite(to[e]) != 0;
+	}
+	return finite;
+}
+
+/* Writes the inputs of contact i of the group to the fields with a row per contact. @return whether they fit doubles */
+static inline bool write_rows(const struct links *links, size_t i, const struct inputs *inputs)
+{
+	bool finite = true;
+	for (const struct link *link = links->link; link < links->link + links->n; link++)
+		if (link->stride)
+			finite &= round_all(&inputs->at[link->first], link->width, link->data + i * link->stride);
+	return finite;
 }
 
 /* Writes the sums to the fields with one row. @return whether all fit a double */

@@ -140,7 +140,7 @@ void fricp_jacobian_task(const struct fric_context *context, const struct fric_d
 	static double unread;
 	*task = (struct jacobian_task){.source = fricp_span_source(context, derivation)};
 	task->positions.fields[FRIC_WRT_POSITIONS] = &unread;
-	fricp_vertex_task(derivation, &task->positions, &task->plain);
+	fricp_point_task(derivation, &task->positions, false, &task->plain);
 	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++) {
 		task->is_zero[type] = !fricp_group_moves(derivation->batch, type);
 		find_derivatives(type, task->derivatives[type]);

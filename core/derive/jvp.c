@@ -18,59 +18,39 @@ enum { OF_POTENTIAL, OF_FORCE, N_FORCE_COLUMNS = OF_FORCE + 3, N_MEMBER_COLUMNS 
 struct forward {
 	struct point_task vertices;
 	struct span_source source;
-	bool by_kernel[FRIC_N_VERTEX_TYPES], by_law[FRIC_N_VERTEX_TYPES];
 	bool by_member;
 	long double potential;
 };
 
-/* @return whether all values fit doubles */
-static bool write_forces(const struct forward *task, const struct point_change *change, span_columns *columns, size_t j)
+/* The tangents of forces at the members. @return whether all values fit doubles */
+static bool write_members(const struct fric_contacts *c, enum fric_type type, size_t i,
+                          const struct point_change *change, span_columns *columns, size_t j)
 {
-	const int dim = task->vertices.batch->dim;
-	bool finite = true;
-	for (int d = 0; d < dim; d++) {
-		columns[OF_FORCE + d][j] = (double)change->force_tangent[d];
-		finite &= isfinite(columns[OF_FORCE + d][j]) != 0;
-	}
-	return finite;
-}
-
-static bool write_members(const struct forward *task, const struct contact_point *p, const struct point_change *change,
-                          span_columns *columns, size_t j)
-{
-	const struct fric_contacts *c = task->vertices.contacts;
 	double weights[FRIC_MAX_STENCIL] = {0};
 	long double changes[FRIC_MAX_STENCIL];
 	bool finite = true;
-	contact_weights(c, p->type, p->i, weights);
-	fricp_weights_tangent(p->type, change->lever.closest_point, changes);
-	for (int k = 0; k < fric_stencil_size(p->type); k++)
+	contact_weights(c, type, i, weights);
+	fricp_weights_tangent(type, change->lever.closest_point, changes);
+	for (int k = 0; k < fric_stencil_size(type); k++)
 		for (int d = 0; d < c->dim; d++) {
-			double *out = &columns[OF_FORCE + 3 * k + d][j];
-			*out = (double)(weights[k] * change->force_tangent[d] + changes[k] * change->force[d]);
-			finite &= isfinite(*out) != 0;
+			const long double force = weights[k] * change->force_tangent[d] + changes[k] * change->force[d];
+			finite &= round_all(&force, 1, &columns[OF_FORCE + 3 * k + d][j]);
 		}
 	return finite;
 }
 
-/* A skipped contact has no force, so its tangents are zero. */
 static void fill_contact(const struct forward *task, enum fric_type type, size_t i, span_columns *columns, size_t j,
                          struct fault *fault)
 {
-	struct contact_point point;
-	struct point_change change = {.potential = 0};
-	struct inputs inputs;
-	point.type = type;
-	point.i = i;
-	if (!task->vertices.contacts->skipped[i]) {
-		fricp_point_at(&task->vertices, type, i, &point);
-		fricp_point_gather(&task->vertices, &point, &inputs);
-		fricp_point_tangent(&task->vertices, &point, &inputs, &change);
-	}
-	columns[OF_POTENTIAL][j] = (double)change.potential;
-	const bool finite = task->by_member ? write_members(task, &point, &change, columns, j)
-	                                    : write_forces(task, &change, columns, j);
-	if (!finite || !isfinite(columns[OF_POTENTIAL][j]))
+	const struct fric_contacts *c = task->vertices.contacts;
+	struct point_change change;
+	fricp_contact_tangent(&task->vertices, type, i, &change);
+	bool finite = round_all(&change.potential, 1, &columns[OF_POTENTIAL][j]);
+	for (int d = 0; d < c->dim && !task->by_member; d++)
+		finite &= round_all(&change.force_tangent[d], 1, &columns[OF_FORCE + d][j]);
+	if (task->by_member)
+		finite &= write_members(c, type, i, &change, columns, j);
+	if (!finite)
 		*fault = (struct fault){FRIC_E_NOT_FINITE, i};
 }
 
@@ -169,14 +149,9 @@ static void store_tangents(const struct forward *task, struct span span, const s
 static bool run_kernels(const struct forward *task, struct span span, struct tangent_workspace *w)
 {
 	const struct derivative_kernels *kernels = task->source.kernel.kernels->derivatives;
-	if (!fricp_span_law(&task->source, span, true, &w->of))
+	if (!fricp_span_inputs(&task->source, &task->vertices, span, &w->of, &w->moves))
 		return false;
-	w->moves = task->vertices.cases[span.type].moves && fricp_group_moves(task->vertices.batch, span.type);
-	w->by_law = task->by_law[span.type];
-	if (w->moves)
-		fricp_span_geometry(&task->source, span, &w->of);
-	else
-		fricp_span_barrier(&task->source, span, &w->of);
+	w->by_law = task->source.by_law[span.type];
 	load_tangents(task, span, w);
 	if (w->by_law)
 		kernels->law(&w->of, &w->by);
@@ -197,7 +172,7 @@ static void fill_span(void *data, struct span span, span_columns *columns, struc
 	const struct forward *task = data;
 	const size_t n = task->by_member ? OF_FORCE + 3 * (size_t)fric_stencil_size(span.type) : N_FORCE_COLUMNS;
 	struct tangent_workspace work;
-	const bool by_kernel = task->by_kernel[span.type] && run_kernels(task, span, &work);
+	const bool by_kernel = task->source.by_kernel[span.type] && run_kernels(task, span, &work);
 	if (by_kernel)
 		store_tangents(task, span, &work, columns);
 	for (size_t j = 0; j < span.n && fault->code == FRIC_OK; j++)
@@ -276,11 +251,10 @@ static enum fric_code jvp(const struct fric_context *context, const struct fric_
 	const struct fric_contacts *c = derivation->contacts;
 	struct forward task = {.potential = 0};
 	struct table_piece_l *pieces;
-	fricp_vertex_task(derivation, tangents, &task.vertices);
+	fricp_point_task(derivation, tangents, false, &task.vertices);
 	task.by_member = closest_points_change(&task);
 	task.source = fricp_span_source(context, derivation);
-	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
-		task.by_kernel[type] = fricp_kernels_know(&task.source, &task.vertices, type, &task.by_law[type]);
+	fricp_choose_kernels(&task.vertices, &task.source);
 	if (!find_curve(context, &task, &pieces))
 		return report_code(FRIC_E_MEMORY, error);
 	const enum fric_code code = forward_all(context, derivation, &task, gradient_tangent, error);

@@ -26,38 +26,28 @@ static struct point_case case_of(const struct fric_batch *batch, const struct fr
 	                           .own_mu = g->mu_s.data != NULL};
 }
 
-/* Fills in a task for types [first, end). */
-static void fill_task(const struct fric_derivation *derivation, const struct fric_differential *differential,
-                      const struct fric_state *state, enum fric_type first, enum fric_type end, struct point_task *task)
+void fricp_point_task(const struct fric_derivation *derivation, const struct fric_differential *differential,
+                      bool bodies, struct point_task *task)
 {
+	const struct fric_contacts *c = derivation->contacts;
+	const struct fric_query *query = derivation->query;
+	const struct fric_state *state = bodies && query->state ? query->state->bodies : query->state;
 	const bool effective = state && state->effective.mu_s.data && derivation->slip_velocities;
-	task->batch = derivation->batch;
-	task->velocities = derivation->query->velocities;
-	task->slip_velocities = effective ? derivation->slip_velocities : NULL;
-	task->follows = effective && (is_of_bodies(first) ? derivation->bodies_follow : derivation->vertices_follow);
-	task->differential = differential;
-	task->curve = NULL;
-	for (enum fric_type type = first; type < end; type++) {
+	*task = (struct point_task){
+		.batch = derivation->batch,
+		.contacts = bodies ? c->bodies : c,
+		.mu = bodies ? body_coefficients_for(c, query) : coefficients_for(c, query),
+		.velocities = query->velocities,
+		.slip_velocities = effective ? derivation->slip_velocities : NULL,
+		.follows = effective && (bodies ? derivation->bodies_follow : derivation->vertices_follow),
+		.differential = differential,
+	};
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+		if (is_of_bodies(type) != bodies)
+			continue;
 		task->cases[type] = case_of(derivation->batch, differential, type);
 		fricp_find_links(derivation->batch, type, differential, &task->links[type]);
 	}
-}
-
-void fricp_vertex_task(const struct fric_derivation *derivation, const struct fric_differential *differential,
-                       struct point_task *task)
-{
-	task->contacts = derivation->contacts;
-	task->mu = coefficients_for(derivation->contacts, derivation->query);
-	fill_task(derivation, differential, derivation->query->state, FRIC_VERTEX_VERTEX, FRIC_N_VERTEX_TYPES, task);
-}
-
-void fricp_body_task(const struct fric_derivation *derivation, const struct fric_differential *differential,
-                     struct point_task *task)
-{
-	const struct fric_state *state = derivation->query->state;
-	task->contacts = derivation->contacts->bodies;
-	task->mu = body_coefficients_for(derivation->contacts, derivation->query);
-	fill_task(derivation, differential, state ? state->bodies : NULL, FRIC_N_VERTEX_TYPES, FRIC_N_TYPES, task);
 }
 
 /* ---- the contact point ---- */
@@ -479,6 +469,18 @@ void fricp_point_tangent(const struct point_task *task, const struct contact_poi
 	add_uneven_turn_of_force(dim, &point->frame, force, lagged.turn, change->force_tangent);
 	couple_tangent(dim, n_turning(task, point), &point->frame, force + dim - 1, &lagged.frame, bent + dim - 1,
 	               change->couple_tangent);
+}
+
+void fricp_contact_tangent(const struct point_task *task, enum fric_type type, size_t i, struct point_change *change)
+{
+	struct contact_point point;
+	struct inputs tangent;
+	*change = (struct point_change){.potential = 0};
+	if (task->contacts->skipped[i])
+		return;
+	fricp_point_at(task, type, i, &point);
+	fricp_point_gather(task, &point, &tangent);
+	fricp_point_tangent(task, &point, &tangent, change);
 }
 
 /* ---- backwards ---- */

@@ -34,11 +34,9 @@ struct point_task {
 	struct links links[FRIC_N_TYPES];
 };
 
-/* For the contacts at vertices, or for contacts of bodies, if there are any. */
-void fricp_vertex_task(const struct fric_derivation *derivation, const struct fric_differential *differential,
-                       struct point_task *task);
-void fricp_body_task(const struct fric_derivation *derivation, const struct fric_differential *differential,
-                     struct point_task *task);
+/* @param bodies  for contacts of bodies, of which there are some; else for contacts at vertices */
+void fricp_point_task(const struct fric_derivation *derivation, const struct fric_differential *differential,
+                      bool bodies, struct point_task *task);
 
 /* A contact point, before anything is differentiated. */
 struct contact_point {
@@ -66,9 +64,11 @@ struct point_change {
 	struct lever lever;                     /* its tangent */
 };
 
-/* Forwards. Relative velocities and turns in `tangent` come from tangents of velocities. */
+/* Forwards. Relative velocities and turns in `tangent` come from tangents of velocities. The second form gathers the
+ * contact's own tangents; all is zero if it was skipped: it has no force. */
 void fricp_point_tangent(const struct point_task *task, const struct contact_point *point, const struct inputs *tangent,
                          struct point_change *change);
+void fricp_contact_tangent(const struct point_task *task, enum fric_type type, size_t i, struct point_change *change);
 
 /* Backwards: the derivative of psi * potential + cotangent . gradient.
  * @param cotangent  [n_dofs]

@@ -5,9 +5,9 @@
 void fricp_second_prepare(const struct fric_derivation *derivation, const struct fric_differential *tangents,
                           struct second *second)
 {
-	fricp_vertex_task(derivation, tangents, &second->vertices);
+	fricp_point_task(derivation, tangents, false, &second->vertices);
 	if (derivation->contacts->bodies)
-		fricp_body_task(derivation, tangents, &second->bodies);
+		fricp_point_task(derivation, tangents, true, &second->bodies);
 }
 
 /* The part of the product rule from the tangents of weight and normal force, whose product is s. */
@@ -39,8 +39,9 @@ static void add_blend(const struct point_task *along, const struct contact_point
 		out->at[(int)members + k] += coefficient_share(by[k], mu);
 }
 
-void fricp_point_second(const struct point_task *along, const struct point_task *task,
-                        const struct contact_point *point, struct inputs *out)
+/* Replaces fricp_point_cotangent. */
+static void second_of(const struct point_task *along, const struct point_task *task, const struct contact_point *point,
+                      struct inputs *out)
 {
 	static const long double none[MOST_SLIP];
 	struct inputs tangent;
@@ -53,4 +54,19 @@ void fricp_point_second(const struct point_task *along, const struct point_task 
 	add_product(&of, tangent.at, out);
 	add_blend(along, point, 0, of.mu_s, out);
 	add_blend(along, point, 1, of.mu_k, out);
+}
+
+void fricp_contact_cotangent(const struct point_task *task, const struct point_task *along, enum fric_type type,
+                             size_t i, long double psi, const double *cotangent, struct inputs *out)
+{
+	struct contact_point point;
+	*out = (struct inputs){{0}};
+	if (task->contacts->skipped[i])
+		return;
+	fricp_point_at(task, type, i, &point);
+	if (along)
+		second_of(along, task, &point, out);
+	else
+		fricp_point_cotangent(task, &point, psi, cotangent, out);
+	out->at[AT_CURVE_PLACE] = point.force.x;
 }

@@ -18,10 +18,12 @@ struct second {
 void fricp_second_prepare(const struct fric_derivation *derivation, const struct fric_differential *tangents,
                           struct second *second);
 
-/* Replaces fricp_point_cotangent.
- * @param along  of struct second: the tangents
- * @param task   the backward pass, with the wanted cotangents */
-void fricp_point_second(const struct point_task *along, const struct point_task *task,
-                        const struct contact_point *point, struct inputs *out);
+/* The cotangents of a contact, as from fricp_point_cotangent, with its position on a measured curve; all zero if it was
+ * skipped: it has no force.
+ * @param task   with the wanted cotangents
+ * @param along  NULL, or tangents, of struct second, along which the result is differentiated again: psi and cotangent
+ *               are then not read */
+void fricp_contact_cotangent(const struct point_task *task, const struct point_task *along, enum fric_type type,
+                             size_t i, long double psi, const double *cotangent, struct inputs *out);
 
 #endif

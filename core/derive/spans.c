@@ -92,8 +92,8 @@ static bool has_other_coefficients(const struct point_task *v, enum fric_type ty
 	return wanted;
 }
 
-bool fricp_kernels_know(const struct span_source *source, const struct point_task *vertices, enum fric_type type,
-                        bool *by_law)
+static bool kernels_know(const struct span_source *source, const struct point_task *vertices, enum fric_type type,
+                         bool *by_law)
 {
 	const struct links *links = &vertices->links[type];
 	bool known = source->runs && (!vertices->cases[type].moves || source->fits[type]);
@@ -104,6 +104,12 @@ bool fricp_kernels_know(const struct span_source *source, const struct point_tas
 	}
 	return known && !has_other_coefficients(vertices, type) && !(*by_law && vertices->slip_velocities) &&
 	       !vertices->follows;
+}
+
+void fricp_choose_kernels(const struct point_task *vertices, struct span_source *source)
+{
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
+		source->by_kernel[type] = kernels_know(source, vertices, type, &source->by_law[type]);
 }
 
 INLINE void members_of(enum fric_type type, const struct fric_contacts *c, struct span span, const double *rows,
@@ -151,7 +157,8 @@ static void load_rows(struct fric_values values, size_t first, size_t n, span_co
 			out[d][j] = values.data ? values.data[(first + j) * values.stride + d] : 0;
 }
 
-void fricp_span_barrier(const struct span_source *source, struct span span, struct derivative_workspace *w)
+/* Derivatives of normal forces with respect to distances and to the barrier's parameters. */
+static void load_barrier(const struct span_source *source, struct span span, struct derivative_workspace *w)
 {
 	const struct fric_batch *b = source->derivation->batch;
 	const struct fric_contacts *c = source->kernel.contacts;
@@ -180,5 +187,18 @@ void fricp_span_geometry(const struct span_source *source, struct span span, str
 		load_rows(g->plane_origin, first, span.n, w->position[1]);
 	if (w->at.anchored)
 		load_rows(g->anchor, first, span.n, w->anchor);
-	fricp_span_barrier(source, span, w);
+	load_barrier(source, span, w);
+}
+
+bool fricp_span_inputs(const struct span_source *source, const struct point_task *vertices, struct span span,
+                       struct derivative_workspace *w, bool *moves)
+{
+	if (!fricp_span_law(source, span, true, w))
+		return false;
+	*moves = vertices->cases[span.type].moves && fricp_group_moves(vertices->batch, span.type);
+	if (*moves)
+		fricp_span_geometry(source, span, w);
+	else
+		load_barrier(source, span, w);
+	return true;
 }

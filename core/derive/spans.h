@@ -14,6 +14,7 @@ struct span_source {
 	struct kernel_task kernel;
 	bool runs;                      /* kernels exist for contacts like these */
 	bool fits[FRIC_N_VERTEX_TYPES]; /* kernels support every effect of positions on a group's contacts */
+	bool by_kernel[FRIC_N_VERTEX_TYPES], by_law[FRIC_N_VERTEX_TYPES]; /* as fricp_choose_kernels says */
 };
 
 struct span_source fricp_span_source(const struct fric_context *context, const struct fric_derivation *derivation);
@@ -21,22 +22,21 @@ struct span_source fricp_span_source(const struct fric_context *context, const s
 /* Whether a group's geometry or normal forces depend on positions. */
 bool fricp_group_moves(const struct fric_batch *batch, enum fric_type type);
 
-/**
- * Whether kernels compute all derivatives of a group that the fields of a differential require.
- * @param by_law  set to whether parameters of the law are among them
- */
-bool fricp_kernels_know(const struct span_source *source, const struct point_task *vertices, enum fric_type type,
-                        bool *by_law);
+/* Sets by_kernel: whether kernels compute all derivatives of a group that the fields of a differential require; and
+ * by_law: whether parameters of the law are among these. */
+void fricp_choose_kernels(const struct point_task *vertices, struct span_source *source);
 
 /* Forces and inner matrices of a span, and potentials if wanted. Sets work->good for contacts that kernels support: all
  * except those with a given basis that is not orthonormal. @return whether doubles were accurate enough */
 bool fricp_span_law(const struct span_source *source, struct span span, bool potentials,
                     struct derivative_workspace *work);
 
-/* Derivatives of normal forces with respect to distances and to the barrier's parameters. */
-void fricp_span_barrier(const struct span_source *source, struct span span, struct derivative_workspace *work);
+/* As fricp_span_law with potentials, and loads the remaining inputs of kernels. @param moves  set to whether the span's
+ * geometry changes */
+bool fricp_span_inputs(const struct span_source *source, const struct point_task *vertices, struct span span,
+                       struct derivative_workspace *work, bool *moves);
 
-/* Loads the remaining inputs of kernels for a span whose geometry changes. */
+/* Loads the remaining inputs for a span whose geometry changes. */
 void fricp_span_geometry(const struct span_source *source, struct span span, struct derivative_workspace *work);
 
 /* Rows [n_vertices, 3] at the members of a span's stencils, as columns. */

@@ -26,7 +26,6 @@ struct backward {
 	const double *cotangent;     /* [n_dofs] */
 	const struct second *second; /* NULL: a vjp; else its change along these tangents, for psi = 1 and no cotangent */
 	struct span_source source;
-	bool by_kernel[FRIC_N_VERTEX_TYPES], by_law[FRIC_N_VERTEX_TYPES];
 	struct kept kept;
 	struct totals totals;
 	struct table_pull *pulls; /* of a curve; NULL: not wanted */
@@ -44,48 +43,17 @@ static void keep(struct kept *kept, enum place first, int width)
 
 /* ---- a span ---- */
 
-static bool write_rows(const struct backward *task, const struct contact_point *p, const struct inputs *cotangents)
-{
-	const struct links *links = &task->vertices.links[p->type];
-	bool finite = true;
-	for (int l = 0; l < links->n; l++) {
-		const struct link *link = &links->link[l];
-		for (int m = 0; m < link->width && link->stride; m++) {
-			double *out = &link->data[p->row * link->stride + (size_t)m];
-			*out = (double)cotangents->at[(int)link->first + m];
-			finite &= isfinite(*out) != 0;
-		}
-	}
-	return finite;
-}
-
-static bool write_columns(const struct kept *kept, const struct inputs *cotangents, span_columns *columns, size_t j)
-{
-	bool finite = true;
-	for (size_t m = 0; m < kept->n; m++) {
-		columns[m][j] = (double)cotangents->at[kept->place[m]];
-		finite &= isfinite(columns[m][j]) != 0;
-	}
-	return finite;
-}
-
-/* A skipped contact has no force, so its cotangents are zero. */
 static void fill_contact(const struct backward *task, enum fric_type type, size_t i, span_columns *columns, size_t j,
                          struct fault *fault)
 {
-	const struct fric_contacts *c = task->vertices.contacts;
-	struct contact_point point = {.type = type, .i = i, .row = i - c->start[type]};
-	struct inputs cotangents = {{0}};
-	if (!c->skipped[i]) {
-		fricp_point_at(&task->vertices, type, i, &point);
-		if (task->second)
-			fricp_point_second(&task->second->vertices, &task->vertices, &point, &cotangents);
-		else
-			fricp_point_cotangent(&task->vertices, &point, task->psi, task->cotangent, &cotangents);
-		cotangents.at[AT_CURVE_PLACE] = point.force.x;
-	}
-	const bool finite = write_rows(task, &point, &cotangents);
-	if (!write_columns(&task->kept, &cotangents, columns, j) || !finite)
+	const struct point_task *vertices = &task->vertices;
+	struct inputs cotangents;
+	fricp_contact_cotangent(vertices, task->second ? &task->second->vertices : NULL, type, i, task->psi,
+	                        task->cotangent, &cotangents);
+	bool finite = write_rows(&vertices->links[type], i - vertices->contacts->start[type], &cotangents);
+	for (size_t m = 0; m < task->kept.n; m++)
+		finite &= round_all(&cotangents.at[task->kept.place[m]], 1, &columns[m][j]);
+	if (!finite)
 		*fault = (struct fault){FRIC_E_NOT_FINITE, i};
 }
 
@@ -94,18 +62,13 @@ static void fill_contact(const struct backward *task, enum fric_type type, size_
 static bool run_kernels(const struct backward *task, struct span span, struct cotangent_workspace *w)
 {
 	const struct kernel_task *kernel = &task->source.kernel;
-	if (!fricp_span_law(&task->source, span, true, &w->of))
+	if (!fricp_span_inputs(&task->source, &task->vertices, span, &w->of, &w->moves))
 		return false;
-	w->moves = task->vertices.cases[span.type].moves && fricp_group_moves(task->vertices.batch, span.type);
-	w->by_law = task->by_law[span.type];
+	w->by_law = task->source.by_law[span.type];
 	w->psi = task->psi;
 	kernel->kernels->gamma->relative(kernel->contacts, span, task->cotangent, w->gathered[0]);
-	if (w->moves) {
-		fricp_span_geometry(&task->source, span, &w->of);
+	if (w->moves)
 		fricp_span_along(kernel->contacts, span, task->cotangent, w->along);
-	} else {
-		fricp_span_barrier(&task->source, span, &w->of);
-	}
 	if (w->by_law)
 		kernel->kernels->derivatives->law(&w->of, &w->by);
 	kernel->kernels->derivatives->cotangent(span.type, w);
@@ -182,7 +145,7 @@ static void fill_span(void *data, struct span span, span_columns *columns, struc
 	const struct backward *task = data;
 	struct cotangent_workspace work;
 	double sum[FRIC_SPAN];
-	const bool by_kernel = task->by_kernel[span.type] && run_kernels(task, span, &work);
+	const bool by_kernel = task->source.by_kernel[span.type] && run_kernels(task, span, &work);
 	if (by_kernel)
 		store_cotangents(task, span, &work, columns, sum);
 	for (size_t j = 0; j < span.n && fault->code == FRIC_OK; j++)
@@ -302,13 +265,8 @@ static bool write_curve(const struct backward *task, long double *factors)
 {
 	const struct fric_contacts *c = task->vertices.contacts;
 	double *out = task->vertices.differential->fields[FRIC_WRT_CURVE_FACTORS];
-	bool finite = true;
 	fricp_table_cotangent(&c->law.curve, &c->table, task->pulls, factors);
-	for (size_t k = 0; k < c->table.n; k++) {
-		out[k] = (double)factors[k];
-		finite &= isfinite(out[k]) != 0;
-	}
-	return finite;
+	return round_all(factors, (int)c->table.n, out);
 }
 
 /* Writes the fields that depend on all contacts, including those of bodies. */
@@ -378,10 +336,10 @@ static enum fric_code backward_with_curve(const struct fric_derivation *derivati
 static void prepare(const struct fric_derivation *derivation, const struct fric_differential *cotangents,
                     struct backward *task)
 {
-	fricp_vertex_task(derivation, cotangents, &task->vertices);
+	fricp_point_task(derivation, cotangents, false, &task->vertices);
 	task->source = fricp_span_source(task->context, derivation);
-	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES && !task->second; type++)
-		task->by_kernel[type] = fricp_kernels_know(&task->source, &task->vertices, type, &task->by_law[type]);
+	if (!task->second)
+		fricp_choose_kernels(&task->vertices, &task->source);
 }
 
 enum fric_code fric_vjp(const struct fric_context *context, const struct fric_derivation *derivation,
