@@ -42,7 +42,7 @@ enum fric_code fric_hessian_inner(const struct fric_context *context, const stru
 	const struct fault fault = fricp_sweep_run(context, contacts, inner_span, &task);
 	if (fault.code != FRIC_OK || !contacts->bodies)
 		return fricp_report_fault(contacts, fault, error);
-	return fricp_bodies_inner(context, contacts, query, projection, inner, error);
+	return fricp_bodies_inner(context, contacts, query, projection, inner, NULL, error);
 }
 
 struct factors_task {
@@ -132,7 +132,7 @@ enum fric_code fric_hessian_factors(const struct fric_context *context, const st
 	const struct fault fault = fricp_parallel_phases(context, n_threads, &phase, 1, &task);
 	if (fault.code != FRIC_OK || !contacts->bodies)
 		return fricp_report_fault(contacts, fault, error);
-	return fricp_bodies_factors(context, contacts, query, projection, factors, error);
+	return fricp_bodies_inner(context, contacts, query, projection, NULL, factors, error);
 }
 
 int fric_body_inner_size(int dim)

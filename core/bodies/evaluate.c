@@ -11,6 +11,7 @@ struct evaluation {
 	const struct coefficients *coefficients;
 	const double *velocities;
 	double *potentials; /* [chunks] sums, or NULL */
+	double *each;       /* [n] potentials, or NULL */
 	double *wrenches;   /* [n_actions, n_body_dofs] or NULL */
 };
 
@@ -57,8 +58,10 @@ static bool evaluate_contact(const struct evaluation *task, size_t i, double *su
 	body_slip_of(b, task->coefficients, contact_type(b, i), i, task->velocities, &slip);
 	if (!slip_finite(&slip))
 		return false;
-	if (task->potentials)
+	if (task->potentials || task->each)
 		potential = contact_potential(b, i, &slip);
+	if (task->each)
+		task->each[i] = potential;
 	*sum += potential;
 	if (!task->wrenches)
 		return isfinite(potential);
@@ -70,11 +73,9 @@ static void evaluate_chunk(void *data, size_t chunk, size_t begin, size_t end, s
 {
 	const struct evaluation *task = data;
 	double sum = 0;
-	for (size_t i = begin; i < end; i++)
-		if (!evaluate_contact(task, i, &sum)) {
+	for (size_t i = begin; i < end && fault->code == FRIC_OK; i++)
+		if (!evaluate_contact(task, i, &sum))
 			*fault = (struct fault){FRIC_E_NOT_FINITE, i};
-			return;
-		}
 	if (task->potentials)
 		task->potentials[chunk] = sum;
 }
@@ -122,6 +123,19 @@ enum fric_code fricp_bodies_evaluate(const struct fric_context *context, const s
 	return fricp_report_fault(b, fault, error);
 }
 
+enum fric_code fricp_bodies_actions(const struct fric_context *context, const struct fric_contacts *contacts,
+                                    const struct fric_query *query, double *potentials, double *wrenches,
+                                    struct fric_error *error)
+{
+	const struct fric_contacts *b = contacts->bodies;
+	struct evaluation task = {.b = b,
+	                          .coefficients = body_coefficients_for(contacts, query),
+	                          .velocities = query->velocities,
+	                          .each = potentials,
+	                          .wrenches = wrenches};
+	return fricp_report_fault(b, fricp_parallel_chunks(context, b->n, evaluate_chunk, &task), error);
+}
+
 /* ---- a line ---- */
 
 struct line {
@@ -158,11 +172,9 @@ static void line_chunk(void *data, size_t chunk, size_t begin, size_t end, struc
 	const struct line *task = data;
 	double *sums = task->sums + chunk * 2 * task->n_steps;
 	memset(sums, 0, 2 * task->n_steps * sizeof(*sums));
-	for (size_t i = begin; i < end; i++)
-		if (!line_contact(task, i, sums)) {
+	for (size_t i = begin; i < end && fault->code == FRIC_OK; i++)
+		if (!line_contact(task, i, sums))
 			*fault = (struct fault){FRIC_E_NOT_FINITE, i};
-			return;
-		}
 }
 
 /* Adds the sums of all chunks, in order. @return FRIC_E_STOPPED, or body_overflow if a sum is not finite */

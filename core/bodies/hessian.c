@@ -80,11 +80,9 @@ static void inner_chunk(void *data, size_t chunk, size_t begin, size_t end, stru
 {
 	const struct inner_task *task = data;
 	(void)chunk;
-	for (size_t i = begin; i < end; i++)
-		if (!store_matrices(task, i)) {
+	for (size_t i = begin; i < end && fault->code == FRIC_OK; i++)
+		if (!store_matrices(task, i))
 			*fault = (struct fault){FRIC_E_NOT_FINITE, i};
-			return;
-		}
 }
 
 static struct inner_task inner_task(const struct fric_contacts *contacts, const struct fric_query *query,
@@ -98,18 +96,10 @@ static struct inner_task inner_task(const struct fric_contacts *contacts, const 
 
 enum fric_code fricp_bodies_inner(const struct fric_context *context, const struct fric_contacts *contacts,
                                   const struct fric_query *query, enum fric_projection projection, double *inner,
-                                  struct fric_error *error)
+                                  const struct fric_factors *factors, struct fric_error *error)
 {
 	struct inner_task task = inner_task(contacts, query, projection);
-	task.inner = inner + first_body_inner(contacts);
-	return fricp_report_fault(task.b, fricp_parallel_chunks(context, task.b->n, inner_chunk, &task), error);
-}
-
-enum fric_code fricp_bodies_factors(const struct fric_context *context, const struct fric_contacts *contacts,
-                                    const struct fric_query *query, enum fric_projection projection,
-                                    const struct fric_factors *factors, struct fric_error *error)
-{
-	struct inner_task task = inner_task(contacts, query, projection);
+	task.inner = inner ? inner + first_body_inner(contacts) : NULL;
 	task.factors = factors;
 	return fricp_report_fault(task.b, fricp_parallel_chunks(context, task.b->n, inner_chunk, &task), error);
 }
@@ -162,11 +152,9 @@ static void multiply_chunk(void *data, size_t chunk, size_t begin, size_t end, s
 {
 	const struct products *task = data;
 	(void)chunk;
-	for (size_t i = begin; i < end; i++)
-		if (!multiply_contact(task, i)) {
+	for (size_t i = begin; i < end && fault->code == FRIC_OK; i++)
+		if (!multiply_contact(task, i))
 			*fault = (struct fault){FRIC_E_NOT_FINITE, i};
-			return;
-		}
 }
 
 static struct fault multiply(const struct fric_context *context, struct products *task, double *product)

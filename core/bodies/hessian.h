@@ -24,13 +24,11 @@ static inline size_t first_body_inner(const struct fric_contacts *contacts)
 bool fricp_body_block(const struct fric_contacts *b, const double *inner, enum fric_type type, size_t i,
                       double block[MOST_BLOCK][MOST_BLOCK]);
 
-/* @param inner  of all contacts; the bodies' part is overwritten */
+/* @param inner    of all contacts; the bodies' part is overwritten. NULL: factors are wanted
+ * @param factors  likewise; or NULL */
 enum fric_code fricp_bodies_inner(const struct fric_context *context, const struct fric_contacts *contacts,
                                   const struct fric_query *query, enum fric_projection projection, double *inner,
-                                  struct fric_error *error);
-enum fric_code fricp_bodies_factors(const struct fric_context *context, const struct fric_contacts *contacts,
-                                    const struct fric_query *query, enum fric_projection projection,
-                                    const struct fric_factors *factors, struct fric_error *error);
+                                  const struct fric_factors *factors, struct fric_error *error);
 /* @param products  [n_vectors, n_dofs]; those of the bodies are overwritten */
 enum fric_code fricp_bodies_products(const struct fric_context *context, const struct fric_contacts *contacts,
                                      const struct fric_query *query, enum fric_projection projection, size_t n_vectors,

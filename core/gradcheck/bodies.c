@@ -1,6 +1,6 @@
 /* Computes expected values from twists, arms, normals and radii by the formulas in docs/physics.md 3, independently of
  * bodies/twist.h. */
-#include "core/gradcheck/bodies.h"
+#include "core/gradcheck/expected.h"
 
 /* Column t of the basis, times mu_aniso. */
 static void direction(const struct fric_contacts *b, size_t i, int t, long double *out)

@@ -1,17 +1,14 @@
 /* The comparison with central differences (docs/check.md). References and scales are long doubles, as they may be far
  * outside the range of the results. Contacts are processed in windows: expected values are computed in parallel, then
  * summed at the vertices in contact order. */
-#include "core/gradcheck/compare.h"
-
 #include <math.h>
 
 #include "core/assemble/triplets.h"
 #include "core/base/memory.h"
 #include "core/base/parallel.h"
 #include "core/bodies/evaluate.h"
-#include "core/gradcheck/bodies.h"
 #include "core/gradcheck/expected.h"
-#include "core/gradcheck/vertices.h"
+#include "core/gradcheck/results.h"
 #include "core/law/textbook.h"
 
 enum { TRIPLETS_AT_ONCE = 16, BLOCK = MOST_BLOCK * MOST_BLOCK };
@@ -25,12 +22,9 @@ static void begin_reference(const struct fric_contacts *c, size_t i, struct refe
 	r->type = contact_type(c, i);
 	r->n = is_of_bodies(r->type) ? n_body_slip(c->dim) : c->dim - 1;
 	r->m = 0;
-	for (int k = 0; k < fric_stencil_size(r->type); k++) {
-		size_t first;
-		const int n = dofs_of_member(c, r->type, k, i, &first);
-		for (int d = 0; d < n; d++)
-			r->row.dof[r->m++] = first + (size_t)d;
-	}
+	for (int k = 0; k < fric_stencil_size(r->type); k++)
+		for (int d = 0; d < n_member_dofs(c->dim, r->type); d++)
+			r->row.dof[r->m++] = member_dof(c, c->dim, r->type, k, i) + (size_t)d;
 	r->row.m = r->m;
 }
 
@@ -300,11 +294,9 @@ static double suspicion(const struct fric_contacts *c, size_t i, const struct ex
 	const int size = fric_stencil_size(type);
 	double sum = 0;
 	for (int k = 0; k < size; k++) {
-		size_t first;
-		const int n = dofs_of_member(c, type, k, i, &first);
 		double most = 0;
-		for (int d = 0; d < n; d++)
-			raise_to(&most, (double)sums[first + (size_t)d].scale);
+		for (int d = 0; d < n_member_dofs(c->dim, type); d++)
+			raise_to(&most, (double)sums[member_dof(c, c->dim, type, k, i) + (size_t)d].scale);
 		sum += most / size;
 	}
 	return sum;

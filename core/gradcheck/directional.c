@@ -46,14 +46,12 @@ static void add_contact(const struct fric_contacts *c, enum fric_type type, size
 {
 	for (int k = 0; k < fric_stencil_size(type); k++) {
 		const bool body = is_of_bodies(type);
-		size_t first;
-		const int n = dofs_of_member(c, type, k, i, &first);
-		double *out = natural + 1 + first, arm = 0;
+		double *out = natural + 1 + member_dof(c, c->dim, type, k, i), arm = 0;
 		for (int d = 0; d < 3 && body; d++)
 			arm += fabs(c->arm[k][d][i]);
 		if (body)
 			arm += *column_at(c->spin_radius, i) + *column_at(c->roll_radius, i);
-		for (int d = 0; d < n; d++)
+		for (int d = 0; d < n_member_dofs(c->dim, type); d++)
 			out[d] += size * (body ? d < c->dim ? 1 : arm : fabs(weights[k]));
 	}
 }
@@ -210,16 +208,15 @@ struct product {
 	long double sum, size;
 };
 
-static void multiply(void *data, const double *numbers, double *direction, size_t n)
+static void multiply(void *data, const struct moved_part *part)
 {
 	struct product *p = data;
-	(void)numbers;
-	for (size_t i = 0; i < n; i++) {
-		const long double term = (long double)p->cotangents[i] * direction[i];
+	for (size_t i = 0; i < part->n; i++) {
+		const long double term = (long double)p->cotangents[i] * part->direction[i];
 		p->sum += term;
 		p->size += fabsl(term);
 	}
-	p->cotangents += n;
+	p->cotangents += part->n;
 }
 
 /* Space for the cotangents of one field of a direction, the only field set in `one`. NULL: the field has no entries. */
@@ -290,9 +287,8 @@ static double suspicion(const struct fric_contacts *c, enum fric_type type, size
 	const int k = fric_stencil_size(type);
 	double sum = 0;
 	for (int m = 0; m < k; m++) {
-		size_t first;
-		const int n = dofs_of_member(c, type, m, i, &first);
-		sum += largest_of(best + 1, first, first + (size_t)n) / k;
+		const size_t first = 1 + member_dof(c, c->dim, type, m, i);
+		sum += largest_of(best, first, first + (size_t)n_member_dofs(c->dim, type)) / k;
 	}
 	return sum;
 }
@@ -317,12 +313,11 @@ static void find_worst(const struct trial *t, struct fric_derivative_agreement *
 
 /* ---- the comparison ---- */
 
-static void shorten(void *data, const double *numbers, double *direction, size_t n)
+static void shorten(void *data, const struct moved_part *part)
 {
-	(void)numbers;
 	(void)data;
-	for (size_t i = 0; i < n; i++)
-		direction[i] = ldexp(direction[i], -EACH_TIME);
+	for (size_t i = 0; i < part->n; i++)
+		part->direction[i] = ldexp(part->direction[i], -EACH_TIME);
 }
 
 /* Shortens the direction until its derivatives fit a double. */

@@ -1,6 +1,6 @@
 /**
  * Expected values with their scales, and their comparison with results. Contacts at vertices and of bodies differ in how
- * their members contribute to the slip (vertices.h, bodies.h).
+ * their members contribute to the slip (vertices.c, bodies.c).
  */
 #ifndef FRIC_EXPECTED_H
 #define FRIC_EXPECTED_H
@@ -118,14 +118,6 @@ static inline long double test_vector(size_t dof)
 	return x & 1 ? size : -size;
 }
 
-/* The number of DOFs of a member of a contact. @param first  set to the first of them */
-static inline int dofs_of_member(const struct fric_contacts *c, enum fric_type type, int k, size_t i, size_t *first)
-{
-	const size_t member = (size_t)c->vertices[k][i];
-	*first = is_of_bodies(type) ? body_dof(c, member) : vertex_dof(c->dim, member);
-	return is_of_bodies(type) ? n_body_dofs(c->dim) : n_vertex_dofs(c->dim);
-}
-
 /* Adds an offset's component, such as the anchor's, to the relative velocity along one axis. */
 static inline void add_offset(const struct column offset[3], size_t i, int axis, int sign, struct expected *relative)
 {
@@ -160,5 +152,21 @@ static inline void merge(struct findings *all, const struct findings *more)
 		all->quantity = more->quantity;
 	}
 }
+
+/* ---- contacts at vertices (vertices.c) and of bodies (bodies.c) ---- */
+
+/* The weights of the stencil, or the derivatives of the slip with respect to the twists.
+ * @param pairs  set to the factors of the inner matrix's entries: products of mu_aniso; 1 for bodies, whose inner
+ *               matrices refer to the slip after mu_aniso scaling */
+void fricp_expect_weights(struct reference *r, long double *pairs);
+void fricp_expect_jacobian(struct reference *r, long double *pairs);
+
+/* A component of the slip, or of the slip without its anchor. The scale is its possible rounding error. */
+struct expected fricp_expect_vertex_slip(const struct reference *r, const double *velocities, int t, bool anchored);
+struct expected fricp_expect_body_slip(const struct reference *r, const double *velocities, int t, bool anchored);
+
+/* Forces or wrenches, blocks and sums. Require the above and the inner matrix. */
+void fricp_expect_forces(const struct response *at, struct reference *r);
+void fricp_expect_wrenches(const struct response *at, struct reference *r);
 
 #endif

@@ -1,13 +1,12 @@
 #include "core/gradcheck/moved.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
-#include "core/bodies/twist.h"
 #include "core/derive/fields.h"
-#include "core/fric_mollifier.h"
 #include "core/gradcheck/expected.h"
-#include "core/motion/slip.h"
+#include "core/prepare/matchstick.h"
 
 /* A batch and a query whose values may be changed. */
 struct moved {
@@ -22,56 +21,74 @@ static struct moved unmoved(const struct fric_derivation *d)
 
 /* ---- location of each field's values ---- */
 
-/* The value of a scalar field; NULL for others. */
-static double *scalar_of(struct moved *m, enum fric_field field)
-{
-	struct fric_friction *f = &m->batch.friction;
-	switch (field) {
-	case FRIC_WRT_EPS_V: return &f->eps_v;
-	case FRIC_WRT_MU_S: return &f->mu_s;
-	case FRIC_WRT_MU_K: return &f->mu_k;
-	case FRIC_WRT_STRIBECK_SPEED: return &f->law.stribeck_speed;
-	case FRIC_WRT_VISCOUS: return &f->law.viscous;
-	case FRIC_WRT_DHAT: return &m->batch.barrier.dhat;
-	case FRIC_WRT_STIFFNESS: return &m->batch.barrier.stiffness;
-	case FRIC_WRT_DMIN: return &m->batch.barrier.dmin;
-	default: return NULL;
+/* The size of a direction's entries: proportional to the field's entries, as large as the vector that they change, or
+ * the same for all. */
+enum size_kind { IN_PROPORTION, LIKE_THE_VECTOR, LIKE_VELOCITIES, LIKE_LENGTHS, LIKE_ONE };
+
+/* How many numbers a field has; one is stored in place, more behind a pointer. */
+enum count { ONE, PER_DOF, PER_VERTEX, PER_VERTEX_AXIS, PER_BODY_AXIS, PER_PAIR, PER_POINT };
+
+#define OF_FRICTION(member, count) \
+	{ \
+		offsetof(struct moved, batch.friction.member), count, IN_PROPORTION \
 	}
+#define OF_BARRIER(member) \
+	{ \
+		offsetof(struct moved, batch.barrier.member), ONE, IN_PROPORTION \
+	}
+static const struct {
+	size_t offset;
+	enum count count;
+	enum size_kind kind;
+} fields[FRIC_N_FIELDS] = {
+	[FRIC_WRT_VELOCITIES] = {offsetof(struct moved, velocities), PER_DOF, LIKE_VELOCITIES},
+	[FRIC_WRT_LAGGED_VELOCITIES] = {offsetof(struct moved, slip_velocities), PER_DOF, LIKE_VELOCITIES},
+	[FRIC_WRT_POSITIONS] = {offsetof(struct moved, batch.positions), PER_VERTEX_AXIS, LIKE_LENGTHS},
+	[FRIC_WRT_BODY_POSITIONS] = {offsetof(struct moved, batch.body_positions), PER_BODY_AXIS, LIKE_LENGTHS},
+	[FRIC_WRT_EPS_V] = OF_FRICTION(eps_v, ONE),
+	[FRIC_WRT_MU_S] = OF_FRICTION(mu_s, ONE),
+	[FRIC_WRT_MU_K] = OF_FRICTION(mu_k, ONE),
+	[FRIC_WRT_STRIBECK_SPEED] = OF_FRICTION(law.stribeck_speed, ONE),
+	[FRIC_WRT_VISCOUS] = OF_FRICTION(law.viscous, ONE),
+	[FRIC_WRT_VERTEX_MU_S] = OF_FRICTION(vertex_mu_s, PER_VERTEX),
+	[FRIC_WRT_VERTEX_MU_K] = OF_FRICTION(vertex_mu_k, PER_VERTEX),
+	[FRIC_WRT_MATERIAL_MU_S] = OF_FRICTION(material_mu_s, PER_PAIR),
+	[FRIC_WRT_MATERIAL_MU_K] = OF_FRICTION(material_mu_k, PER_PAIR),
+	[FRIC_WRT_CURVE_FACTORS] = OF_FRICTION(law.curve.factors, PER_POINT),
+	[FRIC_WRT_DHAT] = OF_BARRIER(dhat),
+	[FRIC_WRT_STIFFNESS] = OF_BARRIER(stiffness),
+	[FRIC_WRT_DMIN] = OF_BARRIER(dmin),
+};
+
+/* The numbers of a field. */
+static const double *numbers_of(const struct moved *m, enum fric_field field)
+{
+	const void *at = (const char *)m + fields[field].offset;
+	return fields[field].count == ONE ? (const double *)at : *(const double *const *)at;
 }
 
-/* The array of any other field. */
-static const double **array_of(struct moved *m, enum fric_field field)
+static void set_numbers(struct moved *m, enum fric_field field, const double *numbers)
 {
-	struct fric_friction *f = &m->batch.friction;
-	switch (field) {
-	case FRIC_WRT_VELOCITIES: return &m->velocities;
-	case FRIC_WRT_LAGGED_VELOCITIES: return &m->slip_velocities;
-	case FRIC_WRT_POSITIONS: return &m->batch.positions;
-	case FRIC_WRT_BODY_POSITIONS: return &m->batch.body_positions;
-	case FRIC_WRT_VERTEX_MU_S: return &f->vertex_mu_s;
-	case FRIC_WRT_VERTEX_MU_K: return &f->vertex_mu_k;
-	case FRIC_WRT_MATERIAL_MU_S: return &f->material_mu_s;
-	case FRIC_WRT_MATERIAL_MU_K: return &f->material_mu_k;
-	default: return &f->law.curve.factors;
-	}
+	void *at = (char *)m + fields[field].offset;
+	if (fields[field].count == ONE)
+		*(double *)at = *numbers;
+	else
+		*(const double **)at = numbers;
 }
 
 static size_t n_numbers(const struct fric_derivation *d, enum fric_field field)
 {
 	const struct fric_batch *b = d->batch;
-	const size_t dim = (size_t)b->dim, m = b->friction.n_materials;
-	switch (field) {
-	case FRIC_WRT_VELOCITIES:
-	case FRIC_WRT_LAGGED_VELOCITIES: return fric_n_dofs(d->contacts);
-	case FRIC_WRT_POSITIONS: return b->n_vertices * dim;
-	case FRIC_WRT_BODY_POSITIONS: return b->n_bodies * dim;
-	case FRIC_WRT_VERTEX_MU_S:
-	case FRIC_WRT_VERTEX_MU_K: return b->n_vertices;
-	case FRIC_WRT_MATERIAL_MU_S:
-	case FRIC_WRT_MATERIAL_MU_K: return m * m;
-	case FRIC_WRT_CURVE_FACTORS: return b->friction.law.curve.n;
-	default: return 1;
+	switch (fields[field].count) {
+	case ONE: break;
+	case PER_DOF: return fric_n_dofs(d->contacts);
+	case PER_VERTEX: return b->n_vertices;
+	case PER_VERTEX_AXIS: return b->n_vertices * (size_t)b->dim;
+	case PER_BODY_AXIS: return b->n_bodies * (size_t)b->dim;
+	case PER_PAIR: return b->friction.n_materials * b->friction.n_materials;
+	case PER_POINT: return b->friction.law.curve.n;
 	}
+	return 1;
 }
 
 static size_t n_of_row(const struct fric_batch *b, enum fric_type type, enum fric_row row)
@@ -80,63 +97,32 @@ static size_t n_of_row(const struct fric_batch *b, enum fric_type type, enum fri
 	return (size_t)fricp_row_width(type, b->dim, row) * (values->stride ? b->groups[type].n : 1);
 }
 
-/* One field of a direction: its values in the unchanged batch, and its identity. */
-struct part {
-	enum fric_field field; /* FRIC_N_FIELDS: a row */
-	enum fric_type type;
-	enum fric_row row;
-	const double *numbers;
-	double *direction;
-	size_t n;
-};
-
-typedef void visit_part(void *data, const struct part *part);
-
-static void each_part(const struct fric_derivation *d, const struct fric_differential *direction, visit_part *visit,
+void fricp_each_moved(const struct fric_derivation *d, const struct fric_differential *direction, visit_part *visit,
                       void *data)
 {
-	struct moved m = unmoved(d);
+	const struct moved m = unmoved(d);
 	for (enum fric_field field = 0; field < FRIC_N_FIELDS; field++) {
-		const double *scalar = scalar_of(&m, field);
-		const struct part part = {.field = field,
-		                          .numbers = scalar ? scalar : *array_of(&m, field),
-		                          .direction = direction->fields[field],
-		                          .n = n_numbers(d, field)};
+		const struct moved_part part = {.field = field,
+		                                .numbers = numbers_of(&m, field),
+		                                .direction = direction->fields[field],
+		                                .n = n_numbers(d, field)};
 		if (part.direction && part.numbers)
 			visit(data, &part);
 	}
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
 		for (enum fric_row row = 0; row < FRIC_N_ROWS; row++) {
-			const struct part part = {FRIC_N_FIELDS,
-			                          type,
-			                          row,
-			                          fricp_group_row(&d->batch->groups[type], row)->data,
-			                          direction->rows[type][row],
-			                          n_of_row(d->batch, type, row)};
+			const struct moved_part part = {FRIC_N_FIELDS,
+			                                type,
+			                                row,
+			                                fricp_group_row(&d->batch->groups[type], row)->data,
+			                                direction->rows[type][row],
+			                                n_of_row(d->batch, type, row)};
 			if (part.direction && part.numbers && d->batch->groups[type].n)
 				visit(data, &part);
 		}
 }
 
-struct visiting {
-	visit_numbers *visit;
-	void *data;
-};
-
-static void visit_one(void *data, const struct part *part)
-{
-	const struct visiting *v = data;
-	v->visit(v->data, part->numbers, part->direction, part->n);
-}
-
-void fricp_each_moved(const struct fric_derivation *derivation, const struct fric_differential *direction,
-                      visit_numbers *visit, void *data)
-{
-	struct visiting v = {visit, data};
-	each_part(derivation, direction, visit_one, &v);
-}
-
-static void count(void *data, const struct part *part)
+static void count(void *data, const struct moved_part *part)
 {
 	*(size_t *)data += part->n;
 }
@@ -144,26 +130,11 @@ static void count(void *data, const struct part *part)
 size_t fricp_n_moved(const struct fric_derivation *derivation, const struct fric_differential *direction)
 {
 	size_t n = 0;
-	each_part(derivation, direction, count, &n);
+	fricp_each_moved(derivation, direction, count, &n);
 	return n;
 }
 
 /* ---- directions ---- */
-
-/* The size of a direction's entries: proportional to the field's entries, as large as the vector that they change, or
- * the same for all. */
-enum size_kind { IN_PROPORTION, LIKE_THE_VECTOR, LIKE_VELOCITIES, LIKE_LENGTHS, LIKE_ONE };
-
-static enum size_kind kind_of_field(enum fric_field field)
-{
-	switch (field) {
-	case FRIC_WRT_VELOCITIES:
-	case FRIC_WRT_LAGGED_VELOCITIES: return LIKE_VELOCITIES;
-	case FRIC_WRT_POSITIONS:
-	case FRIC_WRT_BODY_POSITIONS: return LIKE_LENGTHS;
-	default: return IN_PROPORTION;
-	}
-}
 
 static enum size_kind kind_of_row(enum fric_row row)
 {
@@ -261,7 +232,7 @@ struct filling {
 };
 
 /* Both halves of a pair table have the same seed. */
-static size_t seed_of(const struct filling *f, const struct part *part, size_t i)
+static size_t seed_of(const struct filling *f, const struct moved_part *part, size_t i)
 {
 	const size_t m = f->derivation->batch->friction.n_materials;
 	if (part->field != FRIC_WRT_MATERIAL_MU_S && part->field != FRIC_WRT_MATERIAL_MU_K)
@@ -270,7 +241,7 @@ static size_t seed_of(const struct filling *f, const struct part *part, size_t i
 }
 
 /* The derivatives of a curve have a knot where it is flat: those points stay fixed. */
-static bool is_held(const struct part *part, size_t i)
+static bool is_held(const struct moved_part *part, size_t i)
 {
 	const double *x = part->numbers;
 	return part->field == FRIC_WRT_CURVE_FACTORS &&
@@ -278,7 +249,7 @@ static bool is_held(const struct part *part, size_t i)
 }
 
 /* If the x and y components of a normal are equal in size, the tie determines its basis: keep it exact. */
-static void keep_ties(const struct filling *f, const struct part *part)
+static void keep_ties(const struct filling *f, const struct moved_part *part)
 {
 	const bool is_normal = part->row == FRIC_ROW_PLANE_NORMAL || part->row == FRIC_ROW_NORMAL;
 	if (part->field < FRIC_N_FIELDS || !is_normal || f->derivation->batch->dim == 2)
@@ -299,9 +270,9 @@ static double short_of(double x)
 }
 
 /* The size of entry i. */
-static double size_of(const struct filling *f, const struct part *part, size_t i)
+static double size_of(const struct filling *f, const struct moved_part *part, size_t i)
 {
-	const enum size_kind kind = part->field < FRIC_N_FIELDS ? kind_of_field(part->field) : kind_of_row(part->row);
+	const enum size_kind kind = part->field < FRIC_N_FIELDS ? fields[part->field].kind : kind_of_row(part->row);
 	const bool of_dofs = part->field == FRIC_WRT_VELOCITIES || part->field == FRIC_WRT_LAGGED_VELOCITIES;
 	const size_t dim = (size_t)f->derivation->batch->dim;
 	switch (kind) {
@@ -315,7 +286,7 @@ static double size_of(const struct filling *f, const struct part *part, size_t i
 	return 0;
 }
 
-static void fill(void *data, const struct part *part)
+static void fill(void *data, const struct moved_part *part)
 {
 	const struct filling *f = data;
 	for (size_t i = 0; i < part->n; i++) {
@@ -328,7 +299,7 @@ static void fill(void *data, const struct part *part)
 void fricp_fill_direction(const struct fric_derivation *derivation, const struct fric_differential *direction)
 {
 	struct filling f = {derivation, sizes_of(derivation)};
-	each_part(derivation, direction, fill, &f);
+	fricp_each_moved(derivation, direction, fill, &f);
 }
 
 /* ---- results ---- */
@@ -338,16 +309,13 @@ struct moving {
 	double step, *room;
 };
 
-static void move_part(void *data, const struct part *part)
+static void move_part(void *data, const struct moved_part *part)
 {
 	struct moving *m = data;
-	double *scalar = part->field < FRIC_N_FIELDS ? scalar_of(m->out, part->field) : NULL;
 	for (size_t i = 0; i < part->n; i++)
 		m->room[i] = part->numbers[i] + m->step * part->direction[i];
-	if (scalar)
-		*scalar = *m->room;
-	else if (part->field < FRIC_N_FIELDS)
-		*array_of(m->out, part->field) = m->room;
+	if (part->field < FRIC_N_FIELDS)
+		set_numbers(m->out, part->field, m->room);
 	else
 		((struct fric_values *)(uintptr_t)fricp_group_row(&m->out->batch.groups[part->type], part->row))->data =
 			m->room;
@@ -358,18 +326,8 @@ static void move_part(void *data, const struct part *part)
 static void keep_directions(const struct fric_contacts *at, const struct fric_contacts *moved, const double *velocities,
                             struct coefficients *effective)
 {
-	for (size_t i = 0; i < at->n && effective->mu_s.data; i++) {
-		const enum fric_type type = contact_type(at, i);
-		double direction[2];
-		struct slip slip;
-		contact_slip_velocity(at, type, i, velocities, &slip);
-		fric_matchstick_direction(slip.scaled, 1e-10 * *column_at(at->eps_v, i), direction);
-		const double s[2] = {moved->mu_s_aniso[0][i], moved->mu_s_aniso[1][i]};
-		const double k[2] = {moved->mu_k_aniso[0][i], moved->mu_k_aniso[1][i]};
-		const double *scalar[2] = {column_at(moved->scalar.mu_s, i), column_at(moved->scalar.mu_k, i)};
-		*column_at(effective->mu_s, i) = s[0] != 0 || s[1] != 0 ? fric_matchstick_mu(direction, s) : *scalar[0];
-		*column_at(effective->mu_k, i) = k[0] != 0 || k[1] != 0 ? fric_matchstick_mu(direction, k) : *scalar[1];
-	}
+	for (size_t i = 0; i < at->n && effective->mu_s.data; i++)
+		(void)choose_coefficients(moved, at, i, velocities, effective);
 }
 
 static enum fric_code make_state(const struct move *move, const struct moved *m, const struct fric_contacts *contacts,
@@ -435,7 +393,7 @@ enum fric_code fricp_answer_moved(const struct move *move, double step, double *
 	struct moving moving = {&m, step, move->room};
 	struct fric_contacts *contacts;
 	struct fric_error error;
-	each_part(move->derivation, move->direction, move_part, &moving);
+	fricp_each_moved(move->derivation, move->direction, move_part, &moving);
 	hold_skipped(move, &m);
 	enum fric_code code = fric_prepare(move->context, &m.batch, &contacts, &error);
 	if (code != FRIC_OK)

@@ -33,9 +33,19 @@ enum fric_code fricp_answer_moved(const struct move *move, double step, double *
 
 /* ---- values of a differential, in the order of fields and rows ---- */
 
-/* Calls `visit` for the values of every field that is set. @param numbers  in the batch or in the query */
-typedef void visit_numbers(void *data, const double *numbers, double *direction, size_t n);
+/* One field of a direction: its values in the unchanged batch or query, and its identity. */
+struct moved_part {
+	enum fric_field field; /* FRIC_N_FIELDS: a row */
+	enum fric_type type;
+	enum fric_row row;
+	const double *numbers;
+	double *direction;
+	size_t n;
+};
+
+/* Calls `visit` for every field that is set. */
+typedef void visit_part(void *data, const struct moved_part *part);
 void fricp_each_moved(const struct fric_derivation *derivation, const struct fric_differential *direction,
-                      visit_numbers *visit, void *data);
+                      visit_part *visit, void *data);
 
 #endif

@@ -32,40 +32,6 @@ static enum fric_code forces(const struct fric_context *context, const struct fr
 	return fricp_report_fault(contacts, fricp_sweep_run(context, contacts, forces_span, &task), error);
 }
 
-struct wrenches_task {
-	const struct fric_contacts *b;
-	const struct coefficients *coefficients;
-	const double *velocities;
-	double *potentials, *wrenches;
-};
-
-static void wrenches_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
-{
-	const struct wrenches_task *task = data;
-	(void)chunk;
-	for (size_t i = begin; i < end; i++) {
-		struct slip slip;
-		struct action action;
-		body_slip_of(task->b, task->coefficients, contact_type(task->b, i), i, task->velocities, &slip);
-		body_action(task->b, i, &slip, &action);
-		task->potentials[i] = contact_potential(task->b, i, &slip);
-		if (!fricp_store_wrenches(task->b, i, &action, task->wrenches)) {
-			*fault = (struct fault){FRIC_E_NOT_FINITE, i};
-			return;
-		}
-	}
-}
-
-/* The wrenches of bodies that fric_evaluate sums. */
-static enum fric_code wrenches(const struct fric_context *context, const struct fric_contacts *contacts,
-                               const struct fric_query *query, struct results *results, struct fric_error *error)
-{
-	const struct fric_contacts *b = contacts->bodies;
-	struct wrenches_task task = {b, body_coefficients_for(contacts, query), query->velocities,
-	                             results->potentials + contacts->n, results->wrenches};
-	return fricp_report_fault(b, fricp_parallel_chunks(context, b->n, wrenches_chunk, &task), error);
-}
-
 static bool allocate(const struct fric_context *context, const struct fric_contacts *c, struct results *results)
 {
 	const size_t dim = (size_t)c->dim, ndof = n_dofs(c), n = fric_n_contacts(c);
@@ -105,7 +71,8 @@ enum fric_code fricp_results_make(const struct fric_context *context, const stru
 	if (code == FRIC_OK)
 		code = forces(context, contacts, query, results, error);
 	if (code == FRIC_OK && contacts->bodies)
-		code = wrenches(context, contacts, query, results, error);
+		code =
+			fricp_bodies_actions(context, contacts, query, results->potentials + contacts->n, results->wrenches, error);
 	if (code == FRIC_OK)
 		code = fric_hessian_inner(context, contacts, query, FRIC_PROJECT_NONE, results->inner, error);
 	return code == FRIC_OK ? csr(context, contacts, results, error) : code;

@@ -1,5 +1,7 @@
 /**
- * The library's results, from the public functions, for fric_compare.
+ * The two halves of fric_compare: one computes the library's results with the public functions, the other compares them
+ * with central differences (compare.c). They are separate so that a test can falsify results and check that the
+ * comparison detects it.
  */
 #ifndef FRIC_RESULTS_H
 #define FRIC_RESULTS_H
@@ -24,5 +26,9 @@ struct results {
 enum fric_code fricp_results_make(const struct fric_context *context, const struct fric_contacts *contacts,
                                   const struct fric_query *query, struct results *results, struct fric_error *error);
 void fricp_results_free(const struct fric_context *context, struct results *results);
+
+enum fric_code fricp_results_compare(const struct fric_context *context, const struct fric_contacts *contacts,
+                                     const struct fric_query *query, const struct results *results,
+                                     struct fric_comparison *comparison, struct fric_error *error);
 
 #endif

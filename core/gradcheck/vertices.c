@@ -1,5 +1,4 @@
-#include "core/gradcheck/vertices.h"
-
+#include "core/gradcheck/expected.h"
 #include "core/motion/stencil.h"
 
 /* The weight of a side's origin: 1 minus the other weights. */

@@ -1,5 +1,5 @@
 /**
- * Derivatives of the coefficient along an ellipse (docs/physics.md 3): mu = sqrt((mu_0 t_0)^2 + (mu_1 t_1)^2), with t
+ * Coefficients along ellipses, and the derivatives of one (docs/physics.md 3): mu = sqrt((mu_0 t_0)^2 + (mu_1 t_1)^2), with t
  * the direction of a slip; (1, 0) and constant if that is slower than 1e-10 eps_v. A zero ellipse stands for the scalar
  * coefficient of its kind, so its axes have no effect.
  */
@@ -9,6 +9,36 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "core/bodies/twist.h"
+#include "core/fric_mollifier.h"
+
+static inline bool is_ellipse(const double axes[2])
+{
+	return axes[0] != 0 || axes[1] != 0;
+}
+
+static inline double along_ellipse(double *const ellipse[2], size_t i, const double direction[2], struct column scalar)
+{
+	const double axes[2] = {ellipse[0][i], ellipse[1][i]};
+	return is_ellipse(axes) ? fric_matchstick_mu(direction, axes) : *column_at(scalar, i);
+}
+
+/* Sets the effective coefficients of contact i along its slip at `velocities`, as lagged in `at`.
+ * @return whether slip and coefficients are finite */
+static inline bool choose_coefficients(const struct fric_contacts *contacts, const struct fric_contacts *at, size_t i,
+                                       const double *velocities, struct coefficients *effective)
+{
+	double direction[2];
+	struct slip slip;
+	contact_slip_velocity(at, contact_type(at, i), i, velocities, &slip);
+	fric_matchstick_direction(slip.scaled, 1e-10 * *column_at(at->eps_v, i), direction);
+	const double mu_s = along_ellipse(contacts->mu_s_aniso, i, direction, contacts->scalar.mu_s);
+	const double mu_k = along_ellipse(contacts->mu_k_aniso, i, direction, contacts->scalar.mu_k);
+	*column_at(effective->mu_s, i) = mu_s;
+	*column_at(effective->mu_k, i) = mu_k;
+	return slip_finite(&slip) && isfinite(mu_s) && isfinite(mu_k);
+}
+
 /* Direction and length of a slip; length 0: the direction is constant. */
 struct matchstick {
 	long double direction[2], length;
@@ -17,7 +47,7 @@ struct matchstick {
 static inline struct matchstick matchstick_along(const long double slip[2], long double eps_v)
 {
 	const long double length = hypotl(slip[0], slip[1]);
-	/* the same bound as in fric_state_create, in doubles */
+	/* the same bound as in choose_coefficients, in doubles */
 	if (length < 1e-10 * (double)eps_v || length == 0)
 		return (struct matchstick){{1, 0}, 0};
 	return (struct matchstick){{slip[0] / length, slip[1] / length}, length};
@@ -42,11 +72,6 @@ static inline void matchstick_turn_cotangent(const struct matchstick *m, long do
 struct ellipse_derivatives {
 	long double mu, by_axis[2], by_turn;
 };
-
-static inline bool is_ellipse(const double axes[2])
-{
-	return axes[0] != 0 || axes[1] != 0;
-}
 
 /* The derivative with respect to the turn is (mu_1^2 - mu_0^2) t_0 t_1 / mu, which does not cancel for nearly equal
  * axes.

@@ -1,14 +1,11 @@
 /* The effective coefficients along the lagged slip. */
-#include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
 #include "core/base/memory.h"
-#include "core/bodies/twist.h"
 #include "core/contacts/ordinary.h"
-#include "core/fric_mollifier.h"
-#include "core/motion/slip.h"
 #include "core/order/sweep.h"
+#include "core/prepare/matchstick.h"
 
 struct choice {
 	const struct fric_contacts *contacts;
@@ -17,39 +14,12 @@ struct choice {
 	atomic_bool some_extreme; /* not all coefficients are ordinary */
 };
 
-/* A zero ellipse stands for the scalar coefficient of its kind. */
-static double along_ellipse(double *const ellipse[2], size_t i, const double direction[2], double scalar)
-{
-	const double axes[2] = {ellipse[0][i], ellipse[1][i]};
-	return axes[0] == 0 && axes[1] == 0 ? scalar : fric_matchstick_mu(direction, axes);
-}
-
-/* @return false when the slip or a coefficient is not finite */
-static bool choose(const struct choice *task, enum fric_type type, size_t i)
-{
-	const struct fric_contacts *c = task->contacts;
-	struct slip slip;
-	double direction[2];
-	if (is_of_bodies(type))
-		body_slip_velocity(c, type, i, task->lagged_velocities, &slip);
-	else
-		slip_velocity(c, type, i, task->lagged_velocities, &slip);
-	fric_matchstick_direction(slip.scaled, 1e-10 * *column_at(c->eps_v, i), direction);
-	const double mu_s = along_ellipse(c->mu_s_aniso, i, direction, *column_at(c->scalar.mu_s, i));
-	const double mu_k = along_ellipse(c->mu_k_aniso, i, direction, *column_at(c->scalar.mu_k, i));
-	*column_at(task->effective->mu_s, i) = mu_s;
-	*column_at(task->effective->mu_k, i) = mu_k;
-	return slip_finite(&slip) && isfinite(mu_s) && isfinite(mu_k);
-}
-
 static void choose_span(void *data, struct span span, struct fault *fault)
 {
 	struct choice *task = data;
-	for (size_t i = span.begin; i < span.begin + span.n; i++)
-		if (!choose(task, span.type, i)) {
+	for (size_t i = span.begin; i < span.begin + span.n && fault->code == FRIC_OK; i++)
+		if (!choose_coefficients(task->contacts, task->contacts, i, task->lagged_velocities, task->effective))
 			*fault = (struct fault){FRIC_E_NOT_FINITE, i};
-			return;
-		}
 	if (!fricp_coefficients_ordinary(task->effective, span.begin, span.begin + span.n))
 		atomic_store_explicit(&task->some_extreme, true, memory_order_relaxed);
 }

@@ -1,5 +1,5 @@
 /* fric_compare: correct results agree everywhere; a wrong one is found and located. */
-#include "core/gradcheck/compare.h"
+#include "core/gradcheck/results.h"
 #include "core/gradcheck/differences.h"
 #include "core/assemble/triplets.h"
 #include "core/contacts/contacts.h"

@@ -1,5 +1,5 @@
 /* The comparison with central differences where bodies are in contact: sound answers agree, falsified ones do not. */
-#include "core/gradcheck/compare.h"
+#include "core/gradcheck/results.h"
 #include "tests/property/bodies.h"
 
 enum { N_SCENES = 60, N_PAIRS = 6, N_WORLD = 5, WRONG = 2 };
