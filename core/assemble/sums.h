@@ -12,7 +12,6 @@
 #include "core/assemble/pattern.h"
 #include "core/base/delivery.h"
 #include "core/base/memory.h"
-#include "core/base/triangle.h"
 #include "core/base/vectors.h"
 #include "core/motion/dofs.h"
 

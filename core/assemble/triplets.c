@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "core/assemble/hessian.h"
-#include "core/base/triangle.h"
 #include "core/base/inline.h"
 #include "core/base/parallel.h"
 #include "core/base/stream.h"
