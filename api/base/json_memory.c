@@ -14,7 +14,7 @@ struct header {
 	struct api_json_memory *trees; /* NULL: malloc'd */
 	size_t bytes;                  /* of header and node */
 };
-_Static_assert(sizeof(struct header) == API_JSON_MEMORY_STEP, "what follows is aligned for any type");
+_Static_assert(sizeof(struct header) == API_JSON_MEMORY_STEP, "the memory behind it is aligned for any type");
 
 static _Thread_local struct api_json_memory *current __attribute__((tls_model("initial-exec")));
 

@@ -155,7 +155,7 @@ static void add_successes(struct api_schemas *s, const struct described *d, json
 	if (o->has_location)
 		add_success(s, d, 201, "The name was free.", responses);
 	if (o->has_tag)
-		add_answer(s, d, 304, "If-None-Match names what is there.", responses);
+		add_answer(s, d, 304, "The client's copy is current: If-None-Match has its ETag.", responses);
 }
 
 /* The set of statuses that apply to an operation, as bits of problem.h. */

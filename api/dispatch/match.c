@@ -6,7 +6,7 @@
 #include "api/validate/url_query.h"
 
 /* A message quotes 200 characters of a path, each of which may have come as %XX. */
-_Static_assert(API_PATH_BYTES > 3 * 200, "what is cut off is never shown");
+_Static_assert(API_PATH_BYTES > 3 * 200, "messages never show what is cut off");
 
 static void keep_name(struct api_match *match, int i, const char *text, size_t n, bool judged)
 {

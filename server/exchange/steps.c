@@ -99,7 +99,7 @@ static void take(struct srv_exchange *exchange, const char *bytes, size_t n)
 		              server->budget.most_bytes);
 	else
 		srv_exchange_reject(exchange, SRV_REJECTED_MEMORY, API_E_OUT_OF_MEMORY,
-		                    "The memory for large requests is taken; try again soon.");
+		                    "The memory for large requests is in use; try again soon.");
 }
 
 enum srv_next srv_exchange_receive(struct srv_exchange *exchange, const char *bytes, size_t n, bool late)

@@ -150,8 +150,8 @@ static void bound_system_buffer(int fd)
 
 static const char *too_many_of(const struct srv_peer *peer)
 {
-	return srv_peer_is_unix(peer) ? "There are as many connections of this user as the server takes."
-	                              : "There are as many connections from this address as the server takes.";
+	return srv_peer_is_unix(peer) ? "This user has as many connections as the server allows."
+	                              : "This address has as many connections as the server allows.";
 }
 
 /* The library distributes connections among its threads by descriptor. */
@@ -163,7 +163,7 @@ void srv_connections_add(struct srv_http *http, int fd, const struct sockaddr *a
 	bound_system_buffer(fd);
 	if (atomic_load(&http->server.n_connections) >= http->most_connections)
 		send_away(http, fd, &peer, API_E_TOO_MANY_CONNECTIONS,
-		          "There are as many connections as the server takes; try again soon.");
+		          "The server has as many connections as it allows; try again soon.");
 	else if (!srv_addresses_add(http->addresses, &peer))
 		send_away(http, fd, &peer, API_E_ADDRESS_HAS_TOO_MANY_CONNECTIONS, too_many_of(&peer));
 	else

@@ -24,7 +24,7 @@ _Static_assert((int)CONNECTION_MEMORY <= (int)SRV_READER_MOST, "no read is longe
 _Static_assert((int)CONNECTION_MEMORY >= (int)SRV_WIRE_HEAD + (int)SRV_WIRE_FIELDS * (int)RECORD + (int)OWN_HEAD,
                "the longest head fits, and the head of its answer beside it");
 _Static_assert((int)CONNECTION_MEMORY + (int)SRV_WIRE_HEAD + 4096 <= (int)SRV_CONNECTION_BYTES,
-               "what the library has, a head that is held back, and what is known of the connection");
+               "room for the library's memory, a head that is held back, and the record of the connection");
 
 static void on_message(void *http, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
 

@@ -236,7 +236,7 @@ static const char *note_end(struct request *request, enum MHD_RequestTermination
 	if (code == MHD_REQUEST_TERMINATED_COMPLETED_OK || !srv_watch_was_cut(&request->own->watched))
 		return reason(code);
 	request->exchange.rejection = SRV_REJECTED_NOT_TAKEN;
-	return "answer not taken in time";
+	return "response not received in time";
 }
 
 void srv_on_completed(void *http, struct MHD_Connection *connection, void **context,

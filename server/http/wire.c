@@ -146,7 +146,7 @@ static void take_request_line(struct srv_wire *wire, struct text line, struct sr
 		fail(wire, API_E_MALFORMED_HTTP,
 		     "The request line is not a method, a target and HTTP/1.1, one space between them.", out);
 	else if (version.bytes[5] != '1')
-		fail(wire, API_E_HTTP_VERSION, "This server speaks HTTP/1.1 and HTTP/1.0.", out);
+		fail(wire, API_E_HTTP_VERSION, "This server supports HTTP/1.1 and HTTP/1.0.", out);
 	else if (!is_target(method, target))
 		fail(wire, API_E_MALFORMED_HTTP, "The target is neither a path nor a URL; a space in it is written %20.", out);
 	else if (count_arguments(target) > SRV_WIRE_ARGUMENTS)

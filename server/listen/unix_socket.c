@@ -80,7 +80,7 @@ static bool make_room(const struct sockaddr_un *address, struct srv_listen_fault
 	if (lstat(address->sun_path, &found) != 0)
 		return errno == ENOENT || refuse(fault, NULL, errno);
 	if (!S_ISSOCK(found.st_mode))
-		return refuse(fault, "there is a file that is no socket", EEXIST);
+		return refuse(fault, "there is a file that is not a socket", EEXIST);
 	return remove_stale(address, fault);
 }
 

@@ -333,7 +333,7 @@ CASES = {
     "broken %-escape in the query": get("/v1/functions/smooth_mu?y=%zz"),
     "this route takes no parameters in the query; send them in the body":
         ("POST", "/v1/evaluate?dim=3", TEXT, {"Content-Type": JSON}),
-    "This server speaks HTTP/1.1 and HTTP/1.0.": raw(b"GET / HTTP/2.0\r\nHost: localhost\r\n\r\n"),
+    "This server supports HTTP/1.1 and HTTP/1.0.": raw(b"GET / HTTP/2.0\r\nHost: localhost\r\n\r\n"),
     "a grain is zero: it has no direction": evaluate(one("plane_vertex", [0], plane_normal=[0, 0, 1], grain=[0, 0, 0])),
     "contact 0 of plane_vertex: grain_along_normal: the grain is parallel to the contact's normal, so it has no direction in the tangent plane": evaluate(one("plane_vertex", [0], plane_normal=[0, 0, 1], grain=[0, 0, 2])),
     '"stribeck_speed" is missing: group "face_vertex" needs it': law(law="stribeck"),
@@ -497,8 +497,8 @@ OPTIONS = {
         (["--memory-bytes", "16777216"], " " * 30_000_000),
 }
 CONNECTIONS = {
-    "There are as many connections as the server takes; try again soon.": "--connections",
-    "There are as many connections from this address as the server takes.": "--connections-per-address",
+    "The server has as many connections as it allows; try again soon.": "--connections",
+    "This address has as many connections as the server allows.": "--connections-per-address",
 }
 TOKENS = {
     "This needs a bearer token: Authorization: Bearer TOKEN.": {},
@@ -521,8 +521,8 @@ SETS = {
 OTHERS = ["The request did not arrive in time.", "The deadline of 1 seconds has passed.",
           "The server is draining: it finishes what is under way and stops.", "The queue is full; try again soon.",
           "not enough memory for this request now",
-          "The memory for large requests is taken; try again soon.",
-          "There are as many connections of this user as the server takes."]
+          "The memory for large requests is in use; try again soon.",
+          "This user has as many connections as the server allows."]
 
 
 def test_the_page_quotes_what_is_provoked_here():

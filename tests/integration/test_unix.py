@@ -184,7 +184,7 @@ def test_a_live_one_is_not(serve, path):
 def test_nothing_else_is_removed(path, make):
     make(path)
     before = path.lstat()
-    assert fails(*alone(path)) == (1, f"frictiond: cannot listen on {path}: there is a file that is no socket\n")
+    assert fails(*alone(path)) == (1, f"frictiond: cannot listen on {path}: there is a file that is not a socket\n")
     assert path.lstat().st_ino == before.st_ino
 
 
