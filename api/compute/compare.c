@@ -5,8 +5,6 @@
 #include "api/compute/derivatives.h"
 #include "api/compute/job.h"
 
-const char *const api_quantity_names[FRIC_N_QUANTITIES + 1] = {"potential", "gradient", "hessian", NULL};
-
 double api_relative_difference(const struct fric_agreement *agreement)
 {
 	return agreement->contacts > agreement->assembled ? agreement->contacts : agreement->assembled;

@@ -8,9 +8,6 @@
 #include "api/compute/notes.h"
 #include "api/validate/variables.h"
 
-/* Names in the answer: "potential", "gradient", "hessian". */
-extern const char *const api_quantity_names[FRIC_N_QUANTITIES + 1];
-
 /* The larger of two differences: that of single contacts, and that of the sums. */
 double api_relative_difference(const struct fric_agreement *agreement);
 

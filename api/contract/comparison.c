@@ -2,7 +2,7 @@
 #include "api/contract/rules.h"
 
 /* clang-format off */
-static const char *const quantities[] = {"potential", "gradient", "hessian", NULL};
+const char *const api_quantity_names[FRIC_N_QUANTITIES + 1] = {"potential", "gradient", "hessian", NULL};
 #define SIZE(called, means) \
 	{.name = called, .kind = API_NUMBER, .range = API_NON_NEGATIVE, .required = true, .meaning = means}
 static const struct api_object agreement = OBJECT(
@@ -22,7 +22,7 @@ static const struct api_object worst = OBJECT_WITH(
 	{.name = "vertices", .kind = API_INDICES, .shape = {API_ANY_LENGTH}, .meaning = "its stencil"},
 	{.name = "bodies", .kind = API_INDICES, .shape = {API_ANY_LENGTH},
 	 .meaning = "its stencil, for a contact of bodies"},
-	{.name = "quantity", .kind = API_WORD, .words = quantities, .required = true,
+	{.name = "quantity", .kind = API_WORD, .words = api_quantity_names, .required = true,
 	 .meaning = "the quantity that differs most"},
 	SIZE("relative_difference", "relative difference of that quantity"),
 	{.name = "status", .kind = API_INTEGER, .most = 2, .required = true, .meaning = "0 sticks, 1 slides, 2 skipped"},

@@ -34,32 +34,34 @@ enum api_field_kind {
 	API_POINTERS,   /* a list of JSON Pointers to fields */
 };
 
-/* Names for lengths of arrays. Some depend on the dimension or on the type of contact. */
-enum api_length {
-	API_NO_LENGTH,
-	API_N,         /* contacts of a group */
-	API_N_ENTRIES, /* entries of a call */
-	API_N_VERTICES,
-	API_N_DOF,  /* DOFs of the vertices */
-	API_N_DOFS, /* DOFs of vertices and bodies */
-	API_N_BODIES,
-	API_ANY_LENGTH,
-	API_N_STEPS,   /* steps of a line */
-	API_N_VECTORS, /* vectors to multiply */
-	API_DIM,
-	API_TANGENTS,   /* dim - 1 */
-	API_PAIR,       /* 2 */
-	API_STENCIL,    /* vertices or bodies of a contact */
-	API_POINT,      /* coordinates of a closest point */
-	API_INNER,      /* entries of a symmetric matrix of tangents */
-	API_TWIST,      /* DOFs of a body: 6, 3 in 2D */
-	API_SLIP,       /* components of the slip of bodies: 5, 2 in 2D */
-	API_TWISTS,     /* DOFs of all bodies of a contact */
-	API_SLIP_INNER, /* entries of a symmetric matrix of such slips */
-	API_MATERIALS,
-	API_N_POINTS, /* points of a curve */
-	API_N_LENGTHS
-};
+/* clang-format off */
+/* Lengths of arrays: X(length, its name in shapes; NULL: printed as a number). Some depend on the dimension or on the type
+ * of contact. */
+#define API_LENGTHS(X) \
+	X(API_NO_LENGTH, NULL) \
+	X(API_N, "n") /* contacts of a group */ \
+	X(API_N_ENTRIES, "n") /* entries of a call */ \
+	X(API_N_VERTICES, "n_vertices") \
+	X(API_N_DOF, "n_vertices*dim") /* DOFs of the vertices */ \
+	X(API_N_DOFS, "n_dof") /* DOFs of vertices and bodies */ \
+	X(API_N_BODIES, "n_bodies") \
+	X(API_ANY_LENGTH, "entries") \
+	X(API_N_STEPS, "m") /* steps of a line */ \
+	X(API_N_VECTORS, "m") /* vectors to multiply */ \
+	X(API_DIM, "dim") \
+	X(API_TANGENTS, "dim-1") /* dim - 1 */ \
+	X(API_PAIR, NULL) /* 2 */ \
+	X(API_STENCIL, NULL) /* vertices or bodies of a contact */ \
+	X(API_POINT, NULL) /* coordinates of a closest point */ \
+	X(API_INNER, "3 (2D: 1)") /* entries of a symmetric matrix of tangents */ \
+	X(API_TWIST, "6 (2D: 3)") /* DOFs of a body: 6, 3 in 2D */ \
+	X(API_SLIP, "5 (2D: 2)") /* components of the slip of bodies: 5, 2 in 2D */ \
+	X(API_TWISTS, NULL) /* DOFs of all bodies of a contact */ \
+	X(API_SLIP_INNER, "15 (2D: 3)") /* entries of a symmetric matrix of such slips */ \
+	X(API_MATERIALS, "m") \
+	X(API_N_POINTS, "m") /* points of a curve */
+enum api_length { API_LENGTHS(API_PLACE) API_N_LENGTHS };
+/* clang-format on */
 
 enum { API_MAX_SHAPE = 3 };
 
@@ -213,6 +215,7 @@ static inline size_t api_limit_number(const struct api_limit *limit, const struc
 
 /* By enum api_note (compute/notes.h). */
 extern const char *const api_note_codes[];
+extern const char *const api_quantity_names[FRIC_N_QUANTITIES + 1];
 
 extern const struct api_object api_function_answer, api_pairs_answer, api_function_list_answer, api_info_answer,
 	api_health_answer, api_check_answer, api_problem_document;

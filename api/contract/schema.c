@@ -69,25 +69,10 @@ static struct span span_of(enum api_length length, int type, int dim)
 	}
 }
 
+#define NAME_OF_LENGTH(length, name) [length] = (name),
 static const char *name_of_length(enum api_length length, int type, char text[16])
 {
-	static const char *const names[API_N_LENGTHS] = {[API_N] = "n",
-	                                                 [API_N_ENTRIES] = "n",
-	                                                 [API_N_VERTICES] = "n_vertices",
-	                                                 [API_N_DOF] = "n_vertices*dim",
-	                                                 [API_N_DOFS] = "n_dof",
-	                                                 [API_N_BODIES] = "n_bodies",
-	                                                 [API_N_POINTS] = "m",
-	                                                 [API_TWIST] = "6 (2D: 3)",
-	                                                 [API_SLIP] = "5 (2D: 2)",
-	                                                 [API_SLIP_INNER] = "15 (2D: 3)",
-	                                                 [API_ANY_LENGTH] = "entries",
-	                                                 [API_N_STEPS] = "m",
-	                                                 [API_N_VECTORS] = "m",
-	                                                 [API_DIM] = "dim",
-	                                                 [API_TANGENTS] = "dim-1",
-	                                                 [API_INNER] = "3 (2D: 1)",
-	                                                 [API_MATERIALS] = "m"};
+	static const char *const names[API_N_LENGTHS] = {API_LENGTHS(NAME_OF_LENGTH)};
 	if (names[length])
 		return names[length];
 	if (length == API_TWISTS)

@@ -74,11 +74,6 @@ static bool tell_refusal(const struct api_bridge *bridge, struct api_response *r
 /* Renders a small answer. */
 typedef bool renderer(struct api_bridge *bridge, struct api_render *render);
 
-static bool no_memory(struct api_bridge *bridge)
-{
-	return api_fault_no_memory(bridge->fault);
-}
-
 static bool render_support(struct api_bridge *bridge, struct api_render *render)
 {
 	static const char *const calls[API_N_BRIDGE_CALLS] = {[API_BRIDGE_EVALUATE] = "Evaluate",
@@ -92,30 +87,28 @@ static bool render_support(struct api_bridge *bridge, struct api_render *render)
 	return true;
 }
 
-static bool render_input_sizes(struct api_bridge *bridge, struct api_render *render)
+static bool render_sizes(struct api_bridge *bridge, struct api_render *render, const char *name, bool of_inputs)
 {
 	if (!api_bridge_configure(bridge))
 		return false;
-	int64_t *sizes = api_arena_array(bridge->arena, bridge->n_inputs, sizeof(*sizes));
+	const size_t n = of_inputs ? bridge->n_inputs : 1;
+	int64_t *sizes = api_arena_array(bridge->arena, n, sizeof(*sizes));
 	if (!sizes)
-		return no_memory(bridge);
-	for (size_t i = 0; i < bridge->n_inputs; i++)
-		sizes[i] = (int64_t)bridge->inputs[i].n;
-	api_render_add(render, render->document.root, "inputSizes",
-	               api_render_array(render, API_I64, sizes, bridge->n_inputs, 0, 0));
+		return api_fault_no_memory(bridge->fault);
+	for (size_t i = 0; i < n; i++)
+		sizes[i] = (int64_t)(of_inputs ? bridge->inputs[i].n : api_bridge_output_size(bridge));
+	api_render_add(render, render->document.root, name, api_render_array(render, API_I64, sizes, n, 0, 0));
 	return true;
+}
+
+static bool render_input_sizes(struct api_bridge *bridge, struct api_render *render)
+{
+	return render_sizes(bridge, render, "inputSizes", true);
 }
 
 static bool render_output_sizes(struct api_bridge *bridge, struct api_render *render)
 {
-	if (!api_bridge_configure(bridge))
-		return false;
-	int64_t *size = api_arena_array(bridge->arena, 1, sizeof(*size));
-	if (!size)
-		return no_memory(bridge);
-	*size = (int64_t)api_bridge_output_size(bridge);
-	api_render_add(render, render->document.root, "outputSizes", api_render_array(render, API_I64, size, 1, 0, 0));
-	return true;
+	return render_sizes(bridge, render, "outputSizes", false);
 }
 
 /* Variants of the operations. */
@@ -128,7 +121,7 @@ static bool describe(const struct api_call *call)
 	struct api_bridge bridge = {
 		.service = call->service, .request = call->request, .arena = &arena, .fault = call->fault};
 	struct api_render render;
-	bool ok = api_render_start(&render, &arena) || no_memory(&bridge);
+	bool ok = api_render_start(&render, &arena) || api_fault_no_memory(call->fault);
 	ok = ok && api_bridge_begin(&bridge) && renderers[call->operation->variant](&bridge, &render);
 	ok = api_answer_finish(call, &render, ok);
 	api_bridge_end(&bridge);
@@ -170,12 +163,11 @@ static bool decode(struct api_job *job)
 static bool render_output(struct api_job *job, const double *values, size_t n, bool in_list)
 {
 	struct api_render *r = &job->render;
-	json_t *root = r->document.root, *list = in_list ? api_render_add(r, root, "output", json_array()) : NULL,
-		   *output = api_render_array(r, API_F64, values, n, 0, 0);
+	json_t *output = api_render_array(r, API_F64, values, n, 0, 0);
 	if (in_list)
-		api_render_append(r, list, output);
+		api_render_append(r, api_render_add(r, r->document.root, "output", json_array()), output);
 	else
-		api_render_add(r, root, "output", output);
+		api_render_add(r, r->document.root, "output", output);
 	return true;
 }
 

@@ -9,31 +9,11 @@ _Static_assert(API_N_REQUEST + API_N_FRICTION + API_N_CURVE + API_N_MATERIALS + 
 _Static_assert((int)API_N_GROUP <= (int)API_MOST_RULES && (int)API_N_REQUEST <= (int)API_MOST_RULES,
                "a bit for each member");
 
-/* ---- fields, in the order in which their faults are listed ---- */
-
+#define CHECK(rule, check) {rule, check},
 static const struct {
-	int rule; /* determines the kinds of requests that have the field */
+	int rule;
 	void (*check)(struct api_request_check *w);
-} fields[] = {
-	{API_REQUEST_DIM, api_check_dim},
-	{API_REQUEST_N_VERTICES, api_check_n_vertices},
-	{API_REQUEST_VELOCITIES, api_check_velocities},
-	{API_REQUEST_POSITIONS, api_check_positions},
-	{API_REQUEST_LAGGED_VELOCITIES, api_check_lagged_velocities},
-	{API_REQUEST_BODY_POSITIONS, api_check_bodies},
-	{API_REQUEST_LAGGED_BODY_VELOCITIES, api_check_bodies_sent},
-	{API_REQUEST_BODY_VELOCITIES, api_check_body_velocities},
-	{API_REQUEST_LAGGED_BODY_VELOCITIES, api_check_lagged_body_velocities},
-	{API_REQUEST_FRICTION, api_check_friction},
-	{API_REQUEST_BARRIER, api_check_barrier},
-	{API_REQUEST_COLLISIONS, api_check_collisions},
-	{API_REQUEST_OUTPUTS, api_check_outputs},
-	{API_REQUEST_ON_DEGENERATE, api_check_on_degenerate},
-	{API_REQUEST_HESSIAN, api_check_hessian},
-	{API_REQUEST_LINE, api_check_line},
-	{API_REQUEST_VECTORS, api_check_vectors},
-	{API_REQUEST_POSITION_JACOBIAN, api_check_position_jacobian},
-};
+} fields[] = {API_CHECKS(CHECK)};
 
 /* The rules of a request, and those of the other part, where a misplaced field may belong. */
 static const struct {

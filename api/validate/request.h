@@ -1,6 +1,6 @@
 /**
  * Checks of a request, shared by all kinds of requests. Fields are checked one after the other, in the order in which
- * faults are listed (the table in request.c).
+ * faults are listed (API_CHECKS).
  */
 #ifndef API_VALIDATE_REQUEST_H
 #define API_VALIDATE_REQUEST_H
@@ -24,25 +24,30 @@ struct api_request_check {
 	bool told_barrier;   /* the missing barrier has been reported */
 };
 
-/* Each checks one field, or several that belong together. */
-void api_check_dim(struct api_request_check *w);
-void api_check_n_vertices(struct api_request_check *w);
-void api_check_velocities(struct api_request_check *w);
-void api_check_positions(struct api_request_check *w);
-void api_check_lagged_velocities(struct api_request_check *w);
-void api_check_bodies(struct api_request_check *w);
-void api_check_bodies_sent(struct api_request_check *w);
-void api_check_body_velocities(struct api_request_check *w);
-void api_check_lagged_body_velocities(struct api_request_check *w);
-void api_check_friction(struct api_request_check *w);
-void api_check_barrier(struct api_request_check *w);
-void api_check_collisions(struct api_request_check *w);
-void api_check_outputs(struct api_request_check *w);
-void api_check_on_degenerate(struct api_request_check *w);
-void api_check_hessian(struct api_request_check *w);
-void api_check_line(struct api_request_check *w);
-void api_check_vectors(struct api_request_check *w);
-void api_check_position_jacobian(struct api_request_check *w);
+/* Checks of fields in the order in which their faults are listed: X(rule, check). A check reads one field, or several that
+ * belong together; the rule determines the kinds of requests that have them. */
+#define API_CHECKS(X) \
+	X(API_REQUEST_DIM, api_check_dim) \
+	X(API_REQUEST_N_VERTICES, api_check_n_vertices) \
+	X(API_REQUEST_VELOCITIES, api_check_velocities) \
+	X(API_REQUEST_POSITIONS, api_check_positions) \
+	X(API_REQUEST_LAGGED_VELOCITIES, api_check_lagged_velocities) \
+	X(API_REQUEST_BODY_POSITIONS, api_check_bodies) \
+	X(API_REQUEST_LAGGED_BODY_VELOCITIES, api_check_bodies_sent) \
+	X(API_REQUEST_BODY_VELOCITIES, api_check_body_velocities) \
+	X(API_REQUEST_LAGGED_BODY_VELOCITIES, api_check_lagged_body_velocities) \
+	X(API_REQUEST_FRICTION, api_check_friction) \
+	X(API_REQUEST_BARRIER, api_check_barrier) \
+	X(API_REQUEST_COLLISIONS, api_check_collisions) \
+	X(API_REQUEST_OUTPUTS, api_check_outputs) \
+	X(API_REQUEST_ON_DEGENERATE, api_check_on_degenerate) \
+	X(API_REQUEST_HESSIAN, api_check_hessian) \
+	X(API_REQUEST_LINE, api_check_line) \
+	X(API_REQUEST_VECTORS, api_check_vectors) \
+	X(API_REQUEST_POSITION_JACOBIAN, api_check_position_jacobian)
+
+#define API_DECLARE_CHECK(rule, check) void check(struct api_request_check *w);
+API_CHECKS(API_DECLARE_CHECK)
 /* Checks what groups need from elsewhere in the request; call it after all fields. */
 void api_check_needs(struct api_request_check *w);
 
