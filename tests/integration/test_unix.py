@@ -410,7 +410,7 @@ def test_a_user_counts_as_an_address(serve, path):
     running = serve("--port", "0", "--unix", path, "--connections-per-address", "2", n_lines=2)
     connections = open_connections(path, 2)
     status, answer = ask(path, "GET", "/healthz")
-    assert status == 429 and b"connections of this user" in answer
+    assert status == 429 and b"This user has as many connections" in answer
     assert curl(running.urls[0] + "/healthz", "-o", "/dev/null", "-w", "%{http_code}") == b"200"
     for connection in connections:
         connection.close()

@@ -216,19 +216,19 @@ static void put_datagrams(void)
 static void put_link(void)
 {
 	assert_int_equal(symlink("/nowhere", path), 0);
-	fails(path, "no socket", EEXIST);
+	fails(path, "not a socket", EEXIST);
 }
 
 static void put_file(void)
 {
 	close(open(path, O_CREAT | O_WRONLY, 0600));
-	fails(path, "no socket", EEXIST);
+	fails(path, "not a socket", EEXIST);
 }
 
 static void put_pipe(void)
 {
 	assert_int_equal(mkfifo(path, 0600), 0);
-	fails(path, "no socket", EEXIST);
+	fails(path, "not a socket", EEXIST);
 }
 
 static void test_nothing_else_is_removed(void **state)
@@ -265,7 +265,7 @@ static void test_paths(void **state)
 	struct sockaddr_un address;
 	(void)state;
 	fails("/nowhere/there", strerror(ENOENT), ENOENT);
-	fails(directory, "no socket", EEXIST);
+	fails(directory, "not a socket", EEXIST);
 	memset(text, 'a', sizeof text);
 	memcpy(text, directory, strlen(directory));
 	text[strlen(directory)] = '/';
