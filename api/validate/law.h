@@ -22,8 +22,8 @@ enum { API_UNKNOWN_LAW = -1 };
  */
 int api_check_law(struct api_check *check, const struct api_law_fields *fields, struct fric_law *out);
 
-/* A trait of the law's row in the core; false for API_UNKNOWN_LAW. LAW_DECAYS: needs a stribeck_speed */
-static inline bool api_law_has(int law, enum law_trait trait)
+/* An enum law_trait of the law's row in the core; false for API_UNKNOWN_LAW. LAW_DECAYS: needs a stribeck_speed */
+static inline bool api_law_has(int law, int trait)
 {
 	const struct fric_law of_type = {.type = (enum fric_law_type)law};
 	return law != API_UNKNOWN_LAW && law_has(law_of(&of_type), trait);
