@@ -204,7 +204,8 @@ static inline void lay_out(struct scene *s, int layout, enum fric_type type)
 /* Columns of unit length that are not perpendicular, or columns of any length. */
 static inline void bend_basis(struct rng *rng, int level, int dim, double *basis)
 {
-	const double x = uniform(rng, 0.3, 2), tilt = uniform(rng, 0.1, 0.9), rest = sqrt(1 - tilt * tilt);
+	const double x = uniform(rng, 0.3, 2), tilt = uniform(rng, 0.1, 0.9) * (coin(rng) ? 1 : -1),
+				 rest = sqrt(1 - tilt * tilt);
 	for (int d = 0; d < dim && dim == 3; d++) {
 		basis[2 * d + 1] = level == 2 ? tilt * basis[2 * d] + rest * basis[2 * d + 1] : basis[2 * d + 1];
 		if (level == 3)
@@ -256,6 +257,16 @@ static inline void steepen(struct fric_group *g)
 	static const int powers[] = {0, 15, -3, 16, -20, 17, 1, 20};
 	for (size_t i = 0; i < g->n && g->stribeck_speed.data; i++)
 		numbers_of(g->stribeck_speed)[i] = g->eps_v.data[i] * ldexp(i % 3 ? 1 : 0.999, -powers[i % 8]);
+}
+
+/* Makes a curve's first or last piece so short that it is steep. */
+static inline void shorten_piece(struct fric_curve *curve, bool last)
+{
+	double *speeds = (double *)curve->speeds;
+	if (last)
+		speeds[curve->n - 1] = speeds[curve->n - 2] + 0x1p-30;
+	else
+		speeds[1] = 0x1p-30;
 }
 
 static inline void set_extremes(struct scene *s, const struct row *row, struct fric_group *g)
@@ -508,6 +519,8 @@ static inline void boundary_scene(const struct row *row, uint64_t seed, struct s
 		set_group(s, &rng, row, type);
 	if (row->level[BY_OWN] == LAW_STEEP)
 		s->batch.friction.law.stribeck_speed = s->batch.friction.eps_v * 0x1p-17;
+	if (row->level[BY_OWN] >= OWN_STEEP && s->batch.friction.law.type == FRIC_CURVE)
+		shorten_piece(&s->batch.friction.law.curve, row->level[BY_OWN] == LAW_STEEP);
 	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES && row->level[BY_LAYOUT] == LAYOUT_DISJOINT; type++)
 		degrade(s, &rng, type);
 	if (row->level[BY_PLACE])

@@ -1590,6 +1590,11 @@ static const int special_rows[][N_FACTORS] = {
 	/* several vectors through the ring, with spans that do not fit and spans that just do */
 	{[BY_COUNT] = 5, [BY_LAYOUT] = LAYOUT_SOME_FAR, [BY_SOURCE] = 1, [BY_VECTORS] = 4},
 	{[BY_COUNT] = 5, [BY_LAYOUT] = LAYOUT_RING, [BY_SOURCE] = 1, [BY_VECTORS] = 4, [BY_TYPES] = 3},
+	/* fewer vectors than lanes, with values that parts defer */
+	{[BY_COUNT] = 5, [BY_LAYOUT] = LAYOUT_NEAR, [BY_SOURCE] = 1, [BY_VECTORS] = 2, [BY_TYPES] = 3},
+	/* curves whose first or last piece is steep */
+	{[BY_SLIP] = SLIP_EXACT, [BY_COUNT] = 2, [BY_LAW] = 5, [BY_SOURCE] = 1, [BY_OWN] = OWN_STEEP, [BY_BODIES] = 1},
+	{[BY_COUNT] = 2, [BY_LAW] = 5, [BY_SOURCE] = 1, [BY_OWN] = LAW_STEEP, [BY_BODIES] = 1},
 	/* directions that follow lagged velocities, and pair tables */
 	{[BY_BODIES] = 1, [BY_ELLIPSES] = 2, [BY_FOLLOWING] = 3, [BY_SOURCE] = 3, [BY_ANCHOR_SET] = 1, [BY_GRAIN] = 1},
 	{[BY_BODIES] = 1, [BY_SOURCE] = 3, [BY_DRAG] = 2, [BY_ANCHOR_SET] = 1, [BY_COUNT] = 3, [BY_FORCE] = 3},
