@@ -464,6 +464,18 @@ static inline void degrade(struct scene *s, struct rng *rng, enum fric_type type
 	}
 }
 
+/* Some disjoint contacts are degenerate, and skipped: all their vertices are in one place. */
+static inline void collapse(struct scene *s, enum fric_type type)
+{
+	const struct fric_group *g = &s->batch.groups[type];
+	const size_t dim = (size_t)s->batch.dim, k = (size_t)fric_stencil_size(type);
+	double *x = (double *)s->batch.positions;
+	for (size_t i = 3; i < g->n; i += 23)
+		for (size_t j = 1; j < k; j++)
+			memcpy(x + (size_t)g->vertices[i * k + j] * dim, x + (size_t)g->vertices[i * k] * dim,
+			       dim * sizeof(double));
+}
+
 /* Grains within a thousandth of the normal of the contact that they had before. */
 static inline void tilt_grains(struct scene *s)
 {
@@ -523,6 +535,8 @@ static inline void boundary_scene(const struct row *row, uint64_t seed, struct s
 		shorten_piece(&s->batch.friction.law.curve, row->level[BY_OWN] == LAW_STEEP);
 	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES && row->level[BY_LAYOUT] == LAYOUT_DISJOINT; type++)
 		degrade(s, &rng, type);
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES && row->level[BY_LAYOUT] == LAYOUT_DISJOINT; type++)
+		collapse(s, type);
 	if (row->level[BY_PLACE])
 		move_away(s);
 	if (row->level[BY_GRAIN] == 2)
