@@ -520,6 +520,17 @@ static inline void move_away(struct scene *s)
 	}
 }
 
+/* Some coefficients at vertices and of pairs of materials are zero. A geometric mean has no derivative there. */
+static inline void zero_sources(struct fric_friction *f, size_t n_vertices, bool kinetic)
+{
+	double *at_vertices = (double *)(kinetic ? f->vertex_mu_k : f->vertex_mu_s);
+	double *of_pairs = (double *)(kinetic ? f->material_mu_k : f->material_mu_s);
+	for (size_t v = 0; v < n_vertices && f->blend != FRIC_GEOMETRIC_MEAN; v++)
+		if (v % 5 == 3 || v == 0)
+			at_vertices[v] = 0;
+	of_pairs[1] = of_pairs[f->n_materials] = 0;
+}
+
 static inline void boundary_scene(const struct row *row, uint64_t seed, struct scene *s)
 {
 	struct rng rng = {seed};
@@ -529,6 +540,8 @@ static inline void boundary_scene(const struct row *row, uint64_t seed, struct s
 	set_bodies(s, &rng, row);
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
 		set_group(s, &rng, row, type);
+	if (row->level[BY_MU] >= 2)
+		zero_sources(&s->batch.friction, s->batch.n_vertices, row->level[BY_MU] == 3);
 	if (row->level[BY_OWN] == LAW_STEEP)
 		s->batch.friction.law.stribeck_speed = s->batch.friction.eps_v * 0x1p-17;
 	if (row->level[BY_OWN] >= OWN_STEEP && s->batch.friction.law.type == FRIC_CURVE)
