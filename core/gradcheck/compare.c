@@ -15,7 +15,7 @@ enum { TRIPLETS_AT_ONCE = 16, BLOCK = MOST_BLOCK * MOST_BLOCK };
 
 /* ---- one contact ---- */
 
-static void begin_reference(const struct fric_contacts *c, size_t i, struct reference *r)
+void fricp_begin_reference(const struct fric_contacts *c, size_t i, struct reference *r)
 {
 	r->contacts = c;
 	r->i = i;
@@ -28,10 +28,18 @@ static void begin_reference(const struct fric_contacts *c, size_t i, struct refe
 	r->row.m = r->m;
 }
 
-static struct expected expect_slip(const struct comparing *task, const struct reference *r, int t, bool anchored)
+void fricp_expect_motion(struct reference *r, long double *pairs)
 {
-	return is_of_bodies(r->type) ? fricp_expect_body_slip(r, task->velocities, t, anchored)
-	                             : fricp_expect_vertex_slip(r, task->velocities, t, anchored);
+	if (is_of_bodies(r->type))
+		fricp_expect_jacobian(r, pairs);
+	else
+		fricp_expect_weights(r, pairs);
+}
+
+struct expected fricp_expect_slip(const struct reference *r, const double *velocities, int t, bool anchored)
+{
+	return is_of_bodies(r->type) ? fricp_expect_body_slip(r, velocities, t, anchored)
+	                             : fricp_expect_vertex_slip(r, velocities, t, anchored);
 }
 
 /* The slips with and without the anchor at which derivatives are compared: the values computed in doubles if they are
@@ -42,7 +50,8 @@ static void slip_in_query(const struct comparing *task, const struct reference *
 	struct slip slip = {0};
 	contact_slip_velocity(r->contacts, r->type, r->i, task->velocities, &slip);
 	for (int t = 0; t < r->n; t++) {
-		const struct expected u = expect_slip(task, r, t, true), v = expect_slip(task, r, t, false);
+		const struct expected u = fricp_expect_slip(r, task->velocities, t, true),
+							  v = fricp_expect_slip(r, task->velocities, t, false);
 		x[t] = fabsl(slip.scaled[t] - u.value) <= u.scale ? slip.scaled[t] : u.value;
 		bare[t] = fabsl(slip.bare[t] - v.value) <= v.scale ? slip.bare[t] : v.value;
 	}
@@ -98,10 +107,7 @@ static void expect(const struct comparing *task, struct reference *r)
 	long double x[MOST_SLIP] = {0}, bare[MOST_SLIP] = {0}, pairs[MOST_PAIRS];
 	if (law_has(law_of(&law), LAW_DECAYS))
 		law.stribeck_speed = *column_at(c->unit, r->i);
-	if (is_of_bodies(r->type))
-		fricp_expect_jacobian(r, pairs);
-	else
-		fricp_expect_weights(r, pairs);
+	fricp_expect_motion(r, pairs);
 	slip_in_query(task, r, x, bare);
 	fricp_differences_at(&law, task->areas, *column_at(mu->mu_s, r->i), *column_at(mu->mu_k, r->i), eps_v, r->n, x,
 	                     &at.law);
@@ -183,7 +189,7 @@ static bool compare_few(const struct comparing *task, size_t begin, size_t end, 
 		*fault = (struct fault){FRIC_E_NOT_FINITE, fine};
 	for (size_t i = begin; i < end && fine == end; i++) {
 		struct reference r;
-		begin_reference(task->here, i, &r);
+		fricp_begin_reference(task->here, i, &r);
 		expect(task, &r);
 		judge_numbers(task, &r, f);
 		at += judge_triplets(task, &r, rows + at, cols + at, values + at, f);

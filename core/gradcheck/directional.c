@@ -29,11 +29,12 @@ struct trial {
 	double unit; /* factor by which the direction was shortened to make derivatives fit a double */
 	double *answer, *jvp, *cotangents;
 	double *natural;                        /* sum of the contacts' largest possible contributions, over `unit` */
-	double *scale;                          /* of differences */
+	double *scale;                          /* of differences; before find_scales, what they cannot resolve */
 	double *best;                           /* relative differences */
 	double *moved[N_SIDES];                 /* results one step to each side; NaN: none */
 	double *differences[N_KINDS][N_ORDERS]; /* over the last step; NaN: none */
 	double floor[2];                        /* smallest scales, of potential and gradient */
+	double sharpest;                        /* largest sharpness of a contact */
 	double transposed;
 };
 enum { N_ARRAYS = 6 + N_SIDES + N_KINDS * N_ORDERS };
@@ -42,11 +43,11 @@ enum { N_ARRAYS = 6 + N_SIDES + N_KINDS * N_ORDERS };
 
 /* Adds the size of one contact's force and moment to its members. */
 static void add_contact(const struct fric_contacts *c, enum fric_type type, size_t i, double size,
-                        const double *weights, double *natural)
+                        const double *weights, double *sizes)
 {
 	for (int k = 0; k < fric_stencil_size(type); k++) {
 		const bool body = is_of_bodies(type);
-		double *out = natural + 1 + member_dof(c, c->dim, type, k, i), arm = 0;
+		double *out = sizes + 1 + member_dof(c, c->dim, type, k, i), arm = 0;
 		for (int d = 0; d < 3 && body; d++)
 			arm += fabs(c->arm[k][d][i]);
 		if (body)
@@ -56,40 +57,41 @@ static void add_contact(const struct fric_contacts *c, enum fric_type type, size
 	}
 }
 
-static enum fric_code add_group(const struct trial *t, enum fric_type type, double *forces, double *weights,
-                                double *potentials, struct fric_error *error)
+static enum fric_code add_group(struct trial *t, enum fric_type type, double *weights, struct fric_error *error)
 {
 	const struct fric_derivation *d = t->move.derivation;
-	const struct fric_contacts *c = is_of_bodies(type) ? d->contacts->bodies : d->contacts;
-	const size_t n = fric_group_size(d->contacts, type), k = (size_t)fric_stencil_size(type), dim = (size_t)c->dim;
+	const bool bodies = is_of_bodies(type);
+	const struct fric_contacts *c = bodies ? d->contacts->bodies : d->contacts;
+	const struct coefficients *mu = bodies ? body_coefficients_for(d->contacts, d->query)
+	                                       : coefficients_for(d->contacts, d->query);
+	const size_t n = fric_group_size(d->contacts, type), k = (size_t)fric_stencil_size(type);
 	const struct fric_context *context = t->move.context;
-	enum fric_code code =
-		fric_contact_output(context, d->contacts, d->query, type, FRIC_OUT_FRICTION_FORCE, forces, error);
-	if (code == FRIC_OK)
-		code = fric_contact_output(context, d->contacts, d->query, type, FRIC_OUT_POTENTIAL, potentials, error);
-	if (code == FRIC_OK && !is_of_bodies(type))
-		code = fric_stencil_weights(context, d->contacts, type, weights, error);
-	for (size_t i = 0; i < n && code == FRIC_OK; i++) {
-		double size = 0;
-		for (size_t a = 0; a < dim; a++)
-			size += fabs(forces[i * dim + a]);
-		t->natural[0] += fabs(potentials[i]);
-		add_contact(c, type, c->start[type] + i, size, weights + i * k, t->natural);
+	const struct directed along = {d->query->velocities, fricp_effect_of(d, t->move.direction), fricp_speed(d)};
+	const enum fric_code code = bodies ? FRIC_OK : fric_stencil_weights(context, d->contacts, type, weights, error);
+	for (size_t j = 0; j < n && code == FRIC_OK; j++) {
+		const size_t i = c->start[type] + j;
+		const struct contribution x = fricp_contribution(c, mu, type, i, &along);
+		if (j % FRIC_CHUNK == 0 && fricp_stop_raised(context))
+			return report_code(FRIC_E_STOPPED, error);
+		t->natural[0] += x.potential;
+		t->sharpest = fmax(t->sharpest, x.sharpness);
+		add_contact(c, type, i, x.force, weights + j * k, t->natural);
+		add_contact(c, type, i, x.unresolved, weights + j * k, t->scale);
 	}
 	return code;
 }
 
-/* Sums the sizes of the contacts' contributions to each entry. */
-static enum fric_code find_natural(const struct trial *t, struct fric_error *error)
+/* Sums the sizes of the contacts' contributions to each entry, and how much differences of it may be off. */
+static enum fric_code find_natural(struct trial *t, struct fric_error *error)
 {
 	const struct fric_contacts *c = t->move.derivation->contacts;
-	const size_t n = fric_n_contacts(c), bytes = n * (3 + FRIC_MAX_STENCIL + 1) * sizeof(double);
-	double *room = memory_take(t->move.context->memory, bytes + 1);
-	enum fric_code code = room ? FRIC_OK : report_code(FRIC_E_MEMORY, error);
+	const size_t bytes = fric_n_contacts(c) * FRIC_MAX_STENCIL * sizeof(double);
+	double *weights = memory_take(t->move.context->memory, bytes + 1);
+	enum fric_code code = weights ? FRIC_OK : report_code(FRIC_E_MEMORY, error);
 	for (enum fric_type type = 0; type < FRIC_N_TYPES && code == FRIC_OK; type++)
 		if (fric_group_size(c, type))
-			code = add_group(t, type, room, room + 3 * n, room + (3 + FRIC_MAX_STENCIL) * n, error);
-	memory_give(t->move.context->memory, room, bytes + 1);
+			code = add_group(t, type, weights, error);
+	memory_give(t->move.context->memory, weights, bytes + 1);
 	return code;
 }
 
@@ -109,17 +111,17 @@ static void find_scales(struct trial *t)
 	double most = 0;
 	for (size_t i = 0; i < t->n; i++)
 		t->natural[i] /= t->unit;
-	t->scale[0] = t->natural[0] + fabs(t->jvp[0]);
+	t->scale[0] = t->natural[0] * (1 + 0x1p-45 / FRIC_DERIVATIVE_TOLERANCE * t->sharpest) + fabs(t->jvp[0]);
 	for (size_t i = 1; i < t->n; i++) {
 		size_t begin, end;
 		double largest = 0;
 		block_of(c, i, &begin, &end);
 		for (size_t j = begin; j < end; j++)
 			largest = fmax(largest, fabs(t->jvp[j]));
-		t->scale[i] = t->natural[i] + largest;
-		most = fmax(most, t->scale[i]);
+		t->scale[i] = t->natural[i] + t->scale[i] / t->unit + largest;
+		most = fmax(most, t->natural[i] + largest);
 	}
-	t->floor[0] = DBL_MIN;
+	t->floor[0] = fmax(1e-13 * most * fricp_speed(t->move.derivation), DBL_MIN);
 	t->floor[1] = fmax(1e-9 * most, DBL_MIN);
 }
 
@@ -147,8 +149,16 @@ static void consider(struct trial *t, int kind, size_t i, long double difference
 	}
 }
 
+/* Below this, rounding of the results alone exceeds the tolerance, and only chance makes differences agree. */
+static double shortest_step(const struct trial *t, size_t i)
+{
+	return 0x1p-53 * fabs(t->answer[i]) / (FRIC_DERIVATIVE_TOLERANCE * fmax(t->scale[i], t->floor[i > 0]));
+}
+
 static void consider_number(struct trial *t, size_t i, double h)
 {
+	if (h < shortest_step(t, i))
+		return;
 	const long double ahead = (long double)t->moved[AHEAD][i] - t->answer[i],
 					  behind = (long double)t->answer[i] - t->moved[BEHIND][i];
 	consider(t, AHEAD, i, ahead / h);
@@ -273,7 +283,7 @@ static enum fric_code find_transposed(struct trial *t, struct fric_error *error)
 	for (size_t i = 0; i < t->n; i++) {
 		const long double term = (long double)t->cotangents[i] * t->jvp[i];
 		forth += term;
-		size += fabsl(term) + fabsl((long double)t->cotangents[i] * t->natural[i]);
+		size += fabsl(term) + fabsl((long double)t->cotangents[i] * t->scale[i]);
 	}
 	size = fmaxl(size + back.size, DBL_MIN);
 	t->transposed = capped(fabsl(back.sum - forth) / size);

@@ -107,6 +107,16 @@ static inline void add(struct expected *sum, long double value, long double scal
 	sum->scale += floored(scale);
 }
 
+/* Sets everything but the expected values. */
+void fricp_begin_reference(const struct fric_contacts *c, size_t i, struct reference *r);
+
+/* Weights, or the Jacobian. @param pairs  factors of the inner matrix's entries: products of mu_aniso, or 1 */
+void fricp_expect_motion(struct reference *r, long double *pairs);
+
+/* A component of the slip, with or without its anchor. Requires fricp_expect_motion.
+ * @return its scale is its possible rounding error */
+struct expected fricp_expect_slip(const struct reference *r, const double *velocities, int t, bool anchored);
+
 /* Pseudorandom, between 1/2 and 1 with either sign: no error is likely to have the same pattern. */
 static inline long double test_vector(size_t dof)
 {

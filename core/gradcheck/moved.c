@@ -226,6 +226,56 @@ static struct sizes sizes_of(const struct fric_derivation *d)
 	                      or_one(reach)};
 }
 
+double fricp_speed(const struct fric_derivation *derivation)
+{
+	return sizes_of(derivation).velocity;
+}
+
+static enum effect effect_of_field(enum fric_field field)
+{
+	switch (field) {
+	case FRIC_WRT_VISCOUS:
+	case FRIC_WRT_DHAT:
+	case FRIC_WRT_STIFFNESS:
+	case FRIC_WRT_DMIN: return SCALES_FORCES;
+	case FRIC_WRT_MU_S:
+	case FRIC_WRT_MU_K:
+	case FRIC_WRT_VERTEX_MU_S:
+	case FRIC_WRT_VERTEX_MU_K:
+	case FRIC_WRT_MATERIAL_MU_S:
+	case FRIC_WRT_MATERIAL_MU_K: return CHANGES_LAW;
+	default: return kind_of_field(field) == IN_PROPORTION ? SCALES_SLIPS : MOVES_SLIPS;
+	}
+}
+
+static enum effect effect_of_row(enum fric_row row)
+{
+	switch (row) {
+	case FRIC_ROW_NORMAL_FORCE:
+	case FRIC_ROW_WEIGHT:
+	case FRIC_ROW_VISCOUS: return SCALES_FORCES;
+	case FRIC_ROW_MU_S:
+	case FRIC_ROW_MU_K:
+	case FRIC_ROW_MU_S_ANISO:
+	case FRIC_ROW_MU_K_ANISO: return CHANGES_LAW;
+	default: return kind_of_row(row) == IN_PROPORTION ? SCALES_SLIPS : MOVES_SLIPS;
+	}
+}
+
+static void find_effect(void *data, const struct part *part)
+{
+	enum effect *most = data;
+	const enum effect e = part->field < FRIC_N_FIELDS ? effect_of_field(part->field) : effect_of_row(part->row);
+	*most = e > *most ? e : *most;
+}
+
+enum effect fricp_effect_of(const struct fric_derivation *derivation, const struct fric_differential *direction)
+{
+	enum effect most = SCALES_FORCES;
+	each_part(derivation, direction, find_effect, &most);
+	return most;
+}
+
 struct filling {
 	const struct fric_derivation *derivation;
 	struct sizes sizes;

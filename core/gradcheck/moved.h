@@ -5,7 +5,7 @@
 #ifndef FRIC_MOVED_H
 #define FRIC_MOVED_H
 
-#include "core/contacts/contacts.h"
+#include "core/gradcheck/contribution.h"
 
 /* A move; only the fields in `direction` change. */
 struct move {
@@ -21,6 +21,12 @@ size_t fricp_n_moved(const struct fric_derivation *derivation, const struct fric
 
 /* Multiplies the factors in `direction` by the direction and overwrites them (fric_compare_derivative). */
 void fricp_fill_direction(const struct fric_derivation *derivation, const struct fric_differential *direction);
+
+/* The largest speed in the query, or eps_v if all are 0: by so much do directions change velocities. */
+double fricp_speed(const struct fric_derivation *derivation);
+
+/* The strongest effect of the fields in a direction. */
+enum effect fricp_effect_of(const struct fric_derivation *derivation, const struct fric_differential *direction);
 
 /**
  * Potential and gradient after a move by `step` times the direction. Directions of effective coefficients stay those of

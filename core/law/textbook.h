@@ -207,6 +207,18 @@ static inline quad textbook_blur(const struct textbook *p, quad z, quad step, qu
 	       textbook_tail_blur(p->law, p->curve, d, z, q, step * (z > 1 ? z : 1), known);
 }
 
+/* How much the derivatives of G1 with respect to z and the coefficients may change within `step` of z, or of the
+ * coefficients relative to themselves. Where mu_s and mu_k nearly agree, both move the narrow pieces of the law `peak`. */
+static inline quad textbook_unresolved(const struct textbook *p, quad z, quad step)
+{
+	const quad top = p->mu_s > p->mu_k ? p->mu_s : p->mu_k;
+	if (p->law != LAW_PEAK || z >= 1)
+		return textbook_blur(p, z, step, step * (z > 1 ? z : 1));
+	const quad width = peak_textbook_width(p->mu_s, p->mu_k), before = 1 - width - z,
+			   reach = before > width ? before : width;
+	return 8 * top * (step < reach ? step / reach : 1);
+}
+
 /* The range of z over which a decay changes. Beyond the decay, steps are limited only by the distance to its start. */
 static inline quad textbook_extent_of_decay(const struct textbook *p, quad z)
 {

@@ -356,6 +356,85 @@ static void test_infinite(void **state)
 	assert_true(a.agrees && a.potential == 0 && a.gradient == 0 && a.transposed < 0 && a.worst == 0);
 }
 
+/* ---- at knots ---- */
+
+/* A contact of a body with a floor, at which it slides, spins and rolls. */
+struct aimed {
+	enum fric_law_type law;
+	double mu_s, mu_k;
+	double sliding[3], turning[3];
+	enum fric_row row;
+};
+
+/* The agreement of derivatives with respect to one row. */
+static struct fric_derivative_agreement at_knot(const struct aimed *a)
+{
+	static const int32_t body = 0;
+	static const double normal[] = {0, 0, 1}, position[3] = {0}, force = 100, radius[] = {1};
+	const double velocities[] = {a->sliding[0], a->sliding[1], a->sliding[2],
+	                             a->turning[0], a->turning[1], a->turning[2]};
+	double steps[] = {1, 1, 1};
+	const struct fric_batch batch = {
+		.dim = 3,
+		.n_bodies = 1,
+		.body_positions = position,
+		.friction = {.eps_v = 1, .source = FRIC_MU_SCALAR, .mu_s = a->mu_s, .mu_k = a->mu_k, .law.type = a->law},
+		.groups = {[FRIC_BODY_WORLD] = {1, &body, .normal_force = {&force, 0}, .normal = {normal, 0},
+	                                    .point = {position, 0}, .spin_radius = {radius, 0},
+	                                    .roll_radius = {radius, 0}}}};
+	struct fric_differential by = {.fields = {0}};
+	by.rows[FRIC_BODY_WORLD][a->row] = steps;
+	return along(&batch, velocities, &by);
+}
+
+/* Forces and torques that are zero beside what the contact can bear, and a normal that tilts what only spins. */
+static const struct aimed at_knots[] = {
+	{FRIC_SMOOTH, 0.5, 0.25, {0}, {0, 0, 2e-5}, FRIC_ROW_NORMAL},
+	{FRIC_SMOOTH, 0.5, 0.25, {0}, {0, 1 - 1e-10, 0}, FRIC_ROW_NORMAL},
+	{FRIC_SMOOTH, 0.5, 0.25, {0}, {0.6, 0.8, 0}, FRIC_ROW_SPIN_RADIUS},
+	{FRIC_ADHESION, 0.5, 0.5, {2 - 0x1p-51, 0, 0}, {0}, FRIC_ROW_NORMAL_FORCE},
+	{FRIC_ADHESION, 0.5, 0.5, {1.2 - 0x1p-52, 1.6, 0.25}, {0}, FRIC_ROW_NORMAL},
+	{FRIC_ADHESION, 0.5, 0.5, {0, 0, 0.25}, {0}, FRIC_ROW_NORMAL},
+};
+
+static void test_forces_that_vanish(void **state)
+{
+	(void)state;
+	for (size_t k = 0; k < sizeof(at_knots) / sizeof(*at_knots); k++) {
+		const struct fric_derivative_agreement a = at_knot(&at_knots[k]);
+		if (!a.agrees)
+			print_error("case %zu: %g %g %g\n", k, a.potential, a.gradient, a.transposed);
+		assert_true(a.agrees);
+	}
+}
+
+/* Close to knots, wrong derivatives are noticed all the same. */
+static void test_wrong_at_knots(void **state)
+{
+	(void)state;
+	static const struct aimed wrong[] = {
+		{FRIC_SMOOTH, 0.5, 0.25, {0}, {0, 0, 2e-5}, FRIC_ROW_NORMAL_FORCE},
+		{FRIC_SMOOTH, 0.5, 0.25, {0}, {0, 0, 2e-5}, FRIC_ROW_SPIN_RADIUS},
+		{FRIC_SMOOTH, 0.5, 0.25, {0}, {0, 1 - 1e-10, 0}, FRIC_ROW_ROLL_RADIUS},
+		{FRIC_SMOOTH, 0.5, 0.25, {0.6, 0.8, 0}, {0}, FRIC_ROW_NORMAL_FORCE},
+		{FRIC_ADHESION, 0.5, 0.5, {1 - 1e-10, 0, 0}, {0}, FRIC_ROW_NORMAL_FORCE},
+		{FRIC_ADHESION, 0.5, 0.5, {1.99, 0, 0}, {0}, FRIC_ROW_NORMAL_FORCE},
+		{FRIC_ADHESION, 0.5, 0.5, {1e-9, 0, 0}, {0}, FRIC_ROW_NORMAL_FORCE},
+	};
+	for (size_t k = 0; k < sizeof(wrong) / sizeof(*wrong); k++) {
+		static const double factors[] = {1 + 1e-6, 1 - 1e-6, -1, 0};
+		assert_true(at_knot(&wrong[k]).agrees);
+		for (size_t f = 0; f < sizeof(factors) / sizeof(*factors); f++) {
+			jvp_factor = factors[f];
+			const bool agrees = at_knot(&wrong[k]).agrees;
+			jvp_factor = 1;
+			if (agrees)
+				print_error("case %zu times 1 + %g\n", k, factors[f] - 1);
+			assert_false(agrees);
+		}
+	}
+}
+
 static void test_threads(void **state)
 {
 	(void)state;
@@ -379,10 +458,13 @@ static void test_threads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_right),         cmocka_unit_test(test_wrong),    cmocka_unit_test(test_worst),
-		cmocka_unit_test(test_empty),         cmocka_unit_test(test_knots),    cmocka_unit_test(test_ties),
-		cmocka_unit_test(test_turning),       cmocka_unit_test(test_overflow), cmocka_unit_test(test_short_direction),
-		cmocka_unit_test(test_short_normals), cmocka_unit_test(test_infinite), cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_right),           cmocka_unit_test(test_wrong),
+		cmocka_unit_test(test_worst),           cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_knots),           cmocka_unit_test(test_ties),
+		cmocka_unit_test(test_turning),         cmocka_unit_test(test_overflow),
+		cmocka_unit_test(test_short_direction), cmocka_unit_test(test_short_normals),
+		cmocka_unit_test(test_infinite),        cmocka_unit_test(test_forces_that_vanish),
+		cmocka_unit_test(test_wrong_at_knots),  cmocka_unit_test(test_threads),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
