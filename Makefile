@@ -128,6 +128,9 @@ $(B)/tests/unit/api/sets/test_archive: LAYER := $(B)/tests/fuzz/parts.c.o $(B)/t
 $(B)/tests/unit/api/sets/test_archive: $(B)/tests/fuzz/parts.c.o $(B)/tests/fuzz/compare.c.o
 $(B)/tests/unit/api/sets/test_archive: LDFLAGS += $(foreach f,malloc realloc aligned_alloc posix_memalign free,-Wl,--wrap=$f)
 
+# The test counts calls.
+$(B)/tests/unit/api/routes/test_replaced: LDFLAGS += -Wl,--wrap=api_archive_read -Wl,--wrap=api_sets_list
+
 # The test makes mremap fail.
 $(B)/tests/unit/api/base/test_pool: LDFLAGS += -Wl,--wrap=mremap
 

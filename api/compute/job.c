@@ -91,11 +91,19 @@ bool api_job_decode(struct api_job *job)
 	                                              job->set ? &job->facts : NULL, &job->lagged, &job->query, NULL);
 }
 
+bool api_job_admit_document(const struct api_job *job, const struct api_set *set)
+{
+	struct api_work work = {0};
+	api_work_add_document(&work, set);
+	return api_cost_admit(job->service, &work, job->fault);
+}
+
 bool api_job_open_set(struct api_job *job)
 {
 	struct api_set_facts facts;
 	struct api_check check = {.document = &job->set_document, .arena = &job->arena, .fault = job->fault};
-	return api_archive_read(&job->set->document, &job->arena, &job->set_document, job->fault) &&
+	return api_job_admit_document(job, job->set) &&
+	       api_archive_read(&job->set->document, &job->arena, &job->set_document, job->fault) &&
 	       api_check_set(&check, &job->lagged, &job->set_velocities, &facts);
 }
 

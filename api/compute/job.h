@@ -90,7 +90,11 @@ struct api_check api_job_check(struct api_job *job);
 bool api_job_url_query(struct api_job *job, const struct api_object *rules,
                        void (*check)(struct api_job *job, struct api_check *check, const struct api_field *url_query));
 
-/* Reads the document from which the set's contacts were prepared: fills in lagged and set_velocities. */
+/* Whether the document of a held set may be read here. The head may have been judged by another set of that name.
+ * @return false: the request is deferred */
+bool api_job_admit_document(const struct api_job *job, const struct api_set *set);
+/* Reads the document from which the set's contacts were prepared, if that is admitted: fills in lagged and
+ * set_velocities. */
 bool api_job_open_set(struct api_job *job);
 
 /* Whether a call into the core that was given job->error succeeded; otherwise its error becomes the fault. */

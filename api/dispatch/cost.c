@@ -8,7 +8,8 @@ enum {
 	TEXT = 20,   /* per number printed as text */
 	BINARY = 1,
 	NODE = 80,
-	BODY_CONTACTS = 8, /* factor for contacts of bodies, which have no kernels */
+	SET_NODES = 10 + FRIC_N_TYPES, /* of a set's description, skipped contacts left out */
+	BODY_CONTACTS = 8,             /* factor for contacts of bodies, which have no kernels */
 };
 
 enum { SMALL_TEXT = 24 << 10, SMALL_FRAME = 64 << 10 };
@@ -27,6 +28,18 @@ void api_work_add_set(struct api_work *work, const struct api_set *set)
 		work->n_contacts[type] += fric_group_size(set->contacts, type);
 	work->n_vertices += set->facts.n_vertices;
 	work->n_bodies += set->facts.n_bodies;
+}
+
+void api_work_add_document(struct api_work *work, const struct api_set *set)
+{
+	work->contact_ns += API_COST_SUMS;
+	work->document_bytes += set->document.n;
+	api_work_add_set(work, set);
+}
+
+void api_work_add_list(struct api_work *work, size_t n)
+{
+	work->n_nodes += SET_NODES * (uint64_t)n;
 }
 
 void api_work_add_matrix(struct api_work *work, size_t dim)
@@ -79,11 +92,4 @@ bool api_cost_always(const struct api_service *service, const struct api_request
 	(void)service;
 	(void)request;
 	return true;
-}
-
-bool api_cost_unknown(const struct api_service *service, const struct api_request *request)
-{
-	(void)service;
-	(void)request;
-	return false;
 }

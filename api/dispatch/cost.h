@@ -39,6 +39,10 @@ struct api_work {
 void api_work_add_batch(struct api_work *work, const struct fric_batch *batch);
 /* Adds the contacts, vertices and bodies of a set. */
 void api_work_add_set(struct api_work *work, const struct api_set *set);
+/* Adds a set and its document, which must be read again and checked. */
+void api_work_add_document(struct api_work *work, const struct api_set *set);
+/* Adds the members and entries of a list of n sets. */
+void api_work_add_list(struct api_work *work, size_t n);
 /* Adds the whole block of every contact, with the indices of each number. */
 void api_work_add_matrix(struct api_work *work, size_t dim);
 uint64_t api_work_contacts(const struct api_work *work);
@@ -58,7 +62,5 @@ bool api_cost_admit(const struct api_service *service, const struct api_work *wo
 bool api_cost_of_body(const struct api_service *service, const struct api_request *request);
 /* Always large: /v1/check takes some 10 us per contact. */
 bool api_cost_always(const struct api_service *service, const struct api_request *request);
-/* Never large before decoding. */
-bool api_cost_unknown(const struct api_service *service, const struct api_request *request);
 
 #endif

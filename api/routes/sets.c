@@ -182,7 +182,7 @@ static bool decode_put(struct api_job *job)
 	return api_job_read(job) && check_set(job, NULL, &p->lagged_velocities);
 }
 
-/* Reads the document of the old set, and merges the patch into it. */
+/* Reads the document of the old set, if it is not too large, and merges the patch into it. */
 static bool decode_patch(struct api_job *job)
 {
 	struct putting *p = job->more;
@@ -191,7 +191,8 @@ static bool decode_patch(struct api_job *job)
 		return false;
 	p->patch = job->document;
 	job->document = (struct api_document){0};
-	return api_archive_read(&old->document, &job->arena, &job->document, job->fault) &&
+	return api_job_admit_document(job, old) &&
+	       api_archive_read(&old->document, &job->arena, &job->document, job->fault) &&
 	       api_merge(&job->document, &p->patch, job->fault) && check_set(job, p->patch.root, &p->lagged_velocities);
 }
 
@@ -415,13 +416,34 @@ static void list_sets(struct api_render *r, const struct api_sets *sets, const s
 	}
 }
 
-/* Admits the memory that printing the list takes. */
-static bool admit_list(const struct api_call *call, const struct api_listed *listed, size_t n)
+static struct api_work work_of_list(const struct api_service *service, const struct api_request *request)
 {
-	enum { NODES = 10 + FRIC_N_TYPES, NODES_OF_SKIPPED = 4 };
 	struct api_work work = {0};
+	api_work_add_list(&work, service->sets ? api_sets_of_caller(service->sets, request->caller) : 0);
+	return work;
+}
+
+static bool list_is_large(const struct api_service *service, const struct api_request *request)
+{
+	const struct api_work work = work_of_list(service, request);
+	return api_work_is_large(&work);
+}
+
+/* Sets may have been added since the head was judged. Sorting them takes longest but for printing. */
+static bool admit_list(const struct api_call *call)
+{
+	const struct api_work work = work_of_list(call->service, call->request);
+	return api_cost_admit(call->service, &work, call->fault);
+}
+
+/* Skipped contacts are known only once the sets are held. */
+static bool admit_listed(const struct api_call *call, const struct api_listed *listed, size_t n)
+{
+	enum { NODES_OF_SKIPPED = 4 };
+	struct api_work work = {0};
+	api_work_add_list(&work, n);
 	for (size_t i = 0; i < n; i++)
-		work.n_nodes += NODES + NODES_OF_SKIPPED * api_set_of(listed[i].kept)->n_first_skipped;
+		work.n_nodes += NODES_OF_SKIPPED * api_set_of(listed[i].kept)->n_first_skipped;
 	return api_cost_admit(call->service, &work, call->fault);
 }
 
@@ -431,12 +453,14 @@ static bool get_sets(const struct api_call *call)
 	struct api_render render = {0};
 	struct api_listed *listed = NULL;
 	size_t n = 0, bytes = 0;
+	if (!admit_list(call))
+		return false;
 	if (call->service->sets &&
 	    !api_sets_list(call->service->sets, call->request->caller, &arena, &listed, &n, &bytes)) {
 		api_arena_free(&arena);
 		return api_fault_no_memory(call->fault);
 	}
-	bool ok = admit_list(call, listed, n) && api_render_start(&render, &arena);
+	bool ok = admit_listed(call, listed, n) && api_render_start(&render, &arena);
 	if (ok) {
 		list_sets(&render, call->service->sets, listed, n);
 		api_render_integer(&render, render.document.root, "bytes", (int64_t)bytes);
@@ -464,7 +488,7 @@ bool api_set_query_is_large(const struct api_service *service, const struct api_
 	"'collisions': {'plane_vertex': {'vertices': [0], 'plane_normal': [0, 0, 1], 'normal_force': 8}}"
 
 const struct api_operation api_get_sets = {
-	.handler = get_sets, .refuses_url_query = true, .is_large = api_cost_unknown,
+	.handler = get_sets, .refuses_url_query = true, .is_large = list_is_large,
 	.answers = API_OBJECTS(&api_set_list_answer), .id = "listSets", .tag = "sets",
 	.summary = "Lists the caller's collision sets", .description = "Sorted by name, in byte order.",
 };

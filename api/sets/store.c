@@ -664,6 +664,15 @@ bool api_sets_list(struct api_sets *sets, const char *caller_name, struct api_ar
 
 /* ---- counts ---- */
 
+size_t api_sets_of_caller(struct api_sets *sets, const char *caller_name)
+{
+	pthread_mutex_lock(&sets->lock);
+	const struct caller *caller = find_caller(sets, caller_name);
+	const size_t n = caller ? caller->has.names : 0;
+	pthread_mutex_unlock(&sets->lock);
+	return n;
+}
+
 struct api_sets_counts api_sets_counts(struct api_sets *sets)
 {
 	pthread_mutex_lock(&sets->lock);

@@ -112,6 +112,9 @@ struct api_listed {
 bool api_sets_list(struct api_sets *sets, const char *caller, struct api_arena *arena, struct api_listed **listed,
                    size_t *n, size_t *bytes);
 
+/* How many sets a caller has, expired ones included. */
+size_t api_sets_of_caller(struct api_sets *sets, const char *caller);
+
 enum api_eviction {
 	API_EVICTED_IDLE,
 	API_EVICTED_OWN,

@@ -1,0 +1,167 @@
+/* A request is judged before it is computed by the set that its name refers to. When it is computed, the name may refer
+ * to a larger set, and the caller may have more sets: what is held then is judged again, before anything is read. */
+#include "api/api.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "api/base/pool.h"
+#include "api/sets/archive.h"
+#include "api/sets/store.h"
+
+enum { MANY_CONTACTS = 20000, MANY_SETS = 500 };
+
+#define VELOCITIES "\"velocities\":[[0.25,0,0]]"
+
+static struct api_service service;
+static int n_reads, n_lists;
+
+bool __real_api_archive_read(const struct api_rest *rest, struct api_arena *arena, struct api_document *document,
+                             struct api_fault *fault);
+bool __wrap_api_archive_read(const struct api_rest *rest, struct api_arena *arena, struct api_document *document,
+                             struct api_fault *fault);
+bool __wrap_api_archive_read(const struct api_rest *rest, struct api_arena *arena, struct api_document *document,
+                             struct api_fault *fault)
+{
+	n_reads++;
+	return __real_api_archive_read(rest, arena, document, fault);
+}
+
+bool __real_api_sets_list(struct api_sets *sets, const char *caller, struct api_arena *arena,
+                          struct api_listed **listed, size_t *n, size_t *bytes);
+bool __wrap_api_sets_list(struct api_sets *sets, const char *caller, struct api_arena *arena,
+                          struct api_listed **listed, size_t *n, size_t *bytes);
+bool __wrap_api_sets_list(struct api_sets *sets, const char *caller, struct api_arena *arena,
+                          struct api_listed **listed, size_t *n, size_t *bytes)
+{
+	n_lists++;
+	return __real_api_sets_list(sets, caller, arena, listed, n, bytes);
+}
+
+static int64_t now_ms(void)
+{
+	return 0;
+}
+
+static int start(void **unused)
+{
+	(void)unused;
+	const struct api_sets_limits limits = {.bytes = 1 << 28,
+	                                       .bytes_per_caller = 1 << 28,
+	                                       .n = 2 * MANY_SETS,
+	                                       .n_per_caller = 2 * MANY_SETS,
+	                                       .idle_seconds = 900};
+	service = (struct api_service){.n_threads = 1,
+	                               .max_json_bytes = 1 << 24,
+	                               .max_frame_bytes = 1 << 24,
+	                               .max_answer_bytes = 1 << 24,
+	                               .sets = api_sets_create(&limits, now_ms)};
+	return service.sets ? 0 : -1;
+}
+
+static int stop(void **unused)
+{
+	(void)unused;
+	api_sets_free(service.sets);
+	return 0;
+}
+
+static struct api_request request_of(const char *method, const char *target, const char *body)
+{
+	return (struct api_request){.method = method,
+	                            .target = target,
+	                            .content_type = *body ? "application/json" : NULL,
+	                            .body = body,
+	                            .body_bytes = strlen(body)};
+}
+
+/* @return the status; 0: deferred */
+static int handle(bool defers, const char *method, const char *target, const char *body)
+{
+	struct api_request request = request_of(method, target, body);
+	struct api_response response;
+	struct api_service here = service;
+	here.defers = defers;
+	request.was_deferred = !defers;
+	const bool done = api_handle(&here, &request, &response);
+	const int status = done ? response.status : 0;
+	api_response_free(&response);
+	return status;
+}
+
+static void put(const char *target, int n)
+{
+	char *body = malloc(256 + 2 * (size_t)n), *end = body;
+	end += sprintf(end, "{\"dim\":3,\"n_vertices\":1,\"friction\":{\"eps_v\":0.5,\"mu\":0.5},\"collisions\":{"
+	                    "\"plane_vertex\":{\"plane_normal\":[0,0,1],\"normal_force\":8,\"vertices\":[0");
+	for (int i = 1; i < n; i++)
+		end += sprintf(end, ",0");
+	sprintf(end, "]}}}");
+	const int status = handle(false, "PUT", target, body);
+	assert_true(status == 200 || status == 201);
+	free(body);
+}
+
+static const struct {
+	const char *method, *target, *body;
+} readers[] = {
+	{"PATCH", "/v1/sets/a", "{\"friction\":{\"mu\":0.25}}"},
+	{"POST", "/v1/sets/a/jvp", "{" VELOCITIES ",\"tangents\":{\"/velocities\":[1,0,0]}}"},
+	{"POST", "/v1/sets/a/vjp", "{" VELOCITIES ",\"cotangents\":{\"potential\":1},\"wrt\":[\"/velocities\"]}"},
+};
+
+/* The document of a small set is read where connections are served, that of a large one elsewhere. */
+static void documents_are_judged_once_they_are_held(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(readers) / sizeof(*readers); i++) {
+		put("/v1/sets/a", 1);
+		n_reads = 0;
+		assert_int_equal(handle(true, readers[i].method, readers[i].target, readers[i].body), 200);
+		assert_int_equal(n_reads, 1);
+		put("/v1/sets/a", MANY_CONTACTS);
+		n_reads = 0;
+		assert_int_equal(handle(true, readers[i].method, readers[i].target, readers[i].body), 0);
+		assert_int_equal(n_reads, 0);
+		assert_int_equal(handle(false, readers[i].method, readers[i].target, readers[i].body), 200);
+		assert_int_equal(n_reads, 1);
+	}
+}
+
+static void long_lists_are_large(void **state)
+{
+	(void)state;
+	const struct api_request request = request_of("GET", "/v1/sets", "");
+	char target[64];
+	put("/v1/sets/a", 1);
+	n_lists = 0;
+	assert_false(api_is_large(&service, &request));
+	assert_int_equal(handle(true, "GET", "/v1/sets", ""), 200);
+	assert_int_equal(n_lists, 1);
+	for (int i = 0; i < MANY_SETS; i++) {
+		sprintf(target, "/v1/sets/set-%d", i);
+		put(target, 1);
+	}
+	n_lists = 0;
+	assert_true(api_is_large(&service, &request));
+	assert_int_equal(handle(true, "GET", "/v1/sets", ""), 0);
+	assert_int_equal(n_lists, 0);
+	assert_int_equal(handle(false, "GET", "/v1/sets", ""), 200);
+	assert_int_equal(n_lists, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(documents_are_judged_once_they_are_held, start, stop),
+		cmocka_unit_test_setup_teardown(long_lists_are_large, start, stop),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
