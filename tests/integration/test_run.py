@@ -131,7 +131,7 @@ def test_suites_that_are_named_exist():
     loader = importlib.machinery.SourceFileLoader("tests_run", str(ROOT / "tests/run"))
     suites = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
     loader.exec_module(suites)
-    named = {name for left_out in suites.LEFT_OUT.values() for name in left_out}
+    named = {name for lists in (suites.LEFT_OUT, suites.REPEATED) for left_out in lists.values() for name in left_out}
     assert len(named) > 20
     assert [name for name in named if not (ROOT / name).exists() and not (ROOT / (name + ".c")).exists()] == []
     assert [end for end in suites.LONG if not [*ROOT.glob("tests/**" + end), *ROOT.glob("tests/**" + end + ".c")]] == []
