@@ -30,24 +30,59 @@ FILES = {'request.json', 'request.raw', 'meta.json', 'expect.json'}
 
 # --- sending ------------------------------------------------------------------------------------------------------
 
-def curl(url, method, body, lines, folder):
-    """(status, headers by lower-case name, body) of the last answer; body is the path of a file or None."""
-    command = ['curl', '-s', '-g', '--path-as-is', '-w', '%{http_code}']
-    command += ['-D', str(folder / 'head'), '-o', str(folder / 'body')]
-    command += ['-I'] if method == 'HEAD' else ['-X', method]
+def quoted(text):
+    return '"' + str(text).replace('\\', '\\\\').replace('"', '\\"').replace('\t', '\\t').replace('\n', '\\n').replace('\r', '\\r') + '"'
+
+
+def load(folder, name, otherwise=None):
+    path = folder / name
+    return json.loads(path.read_text()) if path.exists() else otherwise
+
+
+def request_of(folder, meta):
+    """(method, path, the file with the body or None)"""
+    bodies = [folder / name for name in ('request.json', 'request.raw') if (folder / name).exists()]
+    body = bodies[0] if bodies else None
+    return meta.get('method', 'POST' if body else 'GET'), meta.get('path', '/v1/evaluate'), body
+
+
+def options_of(base, name, answers, i):
+    """The lines of curl's configuration for a case; the answer goes to the files answers/i.head and .body."""
+    meta = load(FOLDER / name, 'meta.json', {})
+    method, path, body = request_of(FOLDER / name, meta)
+    headers = list(meta.get('headers', []))
+    yield f'url = {quoted(base + path)}'
+    yield 'head' if method == 'HEAD' else f'request = {quoted(method)}'
     if body is not None:
-        command += ['--data-binary', f'@{body}']
-        if not any(line.lower().startswith('content-type:') for line in lines):
-            command += ['-H', 'Content-Type: application/json']
-    for line in lines:
-        command += ['-H', line]
-    (folder / 'body').write_bytes(b'')
-    done = subprocess.run(command + [url], stdout=subprocess.PIPE, check=False)
-    assert done.returncode == 0, f'curl fails with {done.returncode}'
-    head = (folder / 'head').read_bytes().decode('latin-1').rstrip().split('\r\n\r\n')[-1]
-    headers = dict(line.split(': ', 1) for line in head.split('\r\n')[1:] if ': ' in line)
-    content = b'' if method == 'HEAD' else (folder / 'body').read_bytes()
-    return int(done.stdout), {name.lower(): value for name, value in headers.items()}, content
+        yield f'data-binary = {quoted(f"@{body}")}'
+        if not any(line.lower().startswith('content-type:') for line in headers):
+            headers.append('Content-Type: application/json')
+    yield from (f'header = {quoted(line)}' for line in headers)
+    yield f'dump-header = {quoted(answers / f"{i}.head")}'
+    yield f'output = {quoted(answers / f"{i}.body")}'
+    yield 'write-out = "%{http_code} %{exitcode}\\n"'
+    yield from ('silent', 'globoff', 'path-as-is')
+
+
+def curl(base, names, answers):
+    """{name: (status, headers by lower-case name, body)}: the last answer to each case. One process asks for all."""
+    (answers / 'curlrc').write_text('\nnext\n'.join(
+        '\n'.join(options_of(base, name, answers, i)) for i, name in enumerate(names)) + '\n')
+    done = subprocess.run(['curl', '-K', str(answers / 'curlrc')], stdout=subprocess.PIPE, text=True, check=False)
+    results = [tuple(map(int, line.split())) for line in done.stdout.splitlines()]
+    assert len(results) == len(names), f'curl ended with {done.returncode} after {len(results)} of {len(names)} cases'
+    return {name: answer_of(*result, answers, i) for i, (name, result) in enumerate(zip(names, results))}
+
+
+def answer_of(status, code, answers, i):
+    """What curl's exit code is unless it is 0, or else the answer."""
+    if code != 0:
+        return code
+    head, body = answers / f'{i}.head', answers / f'{i}.body'
+    lines = head.read_bytes().decode('latin-1').rstrip().split('\r\n\r\n')[-1].split('\r\n')
+    headers = dict(line.split(': ', 1) for line in lines[1:] if ': ' in line)
+    content = body.read_bytes() if body.exists() else b''
+    return status, {name.lower(): value for name, value in headers.items()}, content
 
 
 # --- checking -----------------------------------------------------------------------------------------------------
@@ -140,21 +175,16 @@ def judge_answer(headers, content, expect):
 
 # --- running ------------------------------------------------------------------------------------------------------
 
-def load(folder, name, otherwise=None):
-    path = folder / name
-    return json.loads(path.read_text()) if path.exists() else otherwise
-
-
-def run(base, folder, meta, answers):
-    bodies = [folder / name for name in ('request.json', 'request.raw') if (folder / name).exists()]
-    body = bodies[0] if bodies else None
-    method, path = meta.get('method', 'POST' if body else 'GET'), meta.get('path', '/v1/evaluate')
+def judge(name, answered):
+    folder = FOLDER / name
+    method, path, _ = request_of(folder, load(folder, 'meta.json', {}))
     expect = json.loads((folder / 'expect.json').read_text())
-    status, headers, content = curl(base + path, method, body, meta.get('headers', []), answers)
+    assert isinstance(answered, tuple), f'curl fails with {answered}'
+    status, headers, content = answered
     assert status == expect['status'], content[:2000]
     assert headers.get('x-request-id'), 'no X-Request-Id'
-    for name, value in expect.get('headers', {}).items():
-        assert headers.get(name.lower()) == value
+    for header, value in expect.get('headers', {}).items():
+        assert headers.get(header.lower()) == value
     if method == 'HEAD':
         assert int(headers['content-length']) > 0
     elif status == 200 or 'answer' in expect:
@@ -164,22 +194,26 @@ def run(base, folder, meta, answers):
         judge_problem(problem_of(status, headers, content), expect, sent)
 
 
+def server_options(name):
+    return load(FOLDER / name, 'meta.json', {}).get('options')
+
+
 @pytest.fixture(scope='module')
-def answers(tmp_path_factory):
-    """One folder for all: pytest would look through its thousand others to name each."""
-    return tmp_path_factory.mktemp('answers')
+def answers(server, tmp_path_factory):
+    """The answers to all cases that need no server of their own."""
+    return curl(server, [name for name in CASES if server_options(name) is None], tmp_path_factory.mktemp('answers'))
 
 
-@pytest.mark.parametrize('name', CASES)
-def test_case(server, answers, name):
-    folder = FOLDER / name
-    meta = load(folder, 'meta.json', {})
-    if 'options' not in meta:
-        run(server, folder, meta, answers)
-        return
-    process, base = start(*meta['options'])
+@pytest.mark.parametrize('name', [name for name in CASES if server_options(name) is None])
+def test_case(answers, name):
+    judge(name, answers[name])
+
+
+@pytest.mark.parametrize('name', [name for name in CASES if server_options(name) is not None])
+def test_case_with_options(tmp_path, name):
+    process, base = start(*server_options(name))
     try:
-        run(base, folder, meta, answers)
+        judge(name, curl(base, [name], tmp_path)[name])
     finally:
         code = stop(process)
     assert code == 0
