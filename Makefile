@@ -202,10 +202,10 @@ packages: ## install the Debian packages that building needs
 test-packages:
 	@scripts/packages build test
 
-# Suites that try hundreds of cases of one kind try one in four.
+# Suites that try hundreds of cases of one kind try one in six.
 test: test-packages ## install what is missing, build, run every suite, the longest with a share of their cases
 	+@$(COMPILE) tests
-	@$(if $(filter release,$(MODE)),SHARE=$${SHARE:-4} )tests/run $(MODE)
+	@$(if $(filter release,$(MODE)),SHARE=$${SHARE:-6} )tests/run $(MODE)
 
 test-all: ## make test with all cases of every suite (before a release, or after a change of kernels, laws or codecs)
 	@$(MAKE) --no-print-directory test SHARE=1

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "api/base/account.h"
+#include "tests/share.h"
 
 static struct api_document read_text(const char *text)
 {
@@ -396,11 +397,16 @@ static void check_count(const char *first, const char *unit, size_t n, const cha
 	free(text);
 }
 
+/* Each takes millions of allocations, so a share has few. */
 static void limits_values(void **unused)
 {
 	(void)unused;
 	check_count("[", "\"a\"", API_MAX_VALUES - 1, "]", 0);
 	check_count("[", "\"a\"", API_MAX_VALUES, "]", 413);
+	/* malformed before the ceiling is reached */
+	check_count("[tru,", "\"a\"", API_MAX_VALUES, "]", 400);
+	if (one_in() > 1)
+		return;
 	check_count("[", "true", API_MAX_VALUES, "]", 413);
 	check_count("[", "{}", API_MAX_VALUES, "]", 413);
 	check_count("[\"a\",", "1", API_MAX_VALUES - 2, "]", 0);
@@ -410,8 +416,6 @@ static void limits_values(void **unused)
 	check_count("[", "{\"a\":1}", (API_MAX_VALUES - 1) / 3, "]", 0);
 	check_count("[", "{\"a\":1}", (API_MAX_VALUES - 1) / 3 + 1, "]", 413);
 	check_count("[", "[1]", 2 * API_MAX_VALUES, "]", 0);
-	/* malformed before the ceiling is reached */
-	check_count("[tru,", "\"a\"", API_MAX_VALUES, "]", 400);
 }
 
 /* A string or number of n bytes after its first one, between two other texts: as long as allowed, and longer. */
