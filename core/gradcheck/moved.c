@@ -244,7 +244,7 @@ static enum effect effect_of_field(enum fric_field field)
 	case FRIC_WRT_VERTEX_MU_K:
 	case FRIC_WRT_MATERIAL_MU_S:
 	case FRIC_WRT_MATERIAL_MU_K: return CHANGES_LAW;
-	default: return kind_of_field(field) == IN_PROPORTION ? SCALES_SLIPS : MOVES_SLIPS;
+	default: return fields[field].kind == IN_PROPORTION ? SCALES_SLIPS : MOVES_SLIPS;
 	}
 }
 
@@ -262,7 +262,7 @@ static enum effect effect_of_row(enum fric_row row)
 	}
 }
 
-static void find_effect(void *data, const struct part *part)
+static void find_effect(void *data, const struct moved_part *part)
 {
 	enum effect *most = data;
 	const enum effect e = part->field < FRIC_N_FIELDS ? effect_of_field(part->field) : effect_of_row(part->row);
@@ -272,7 +272,7 @@ static void find_effect(void *data, const struct part *part)
 enum effect fricp_effect_of(const struct fric_derivation *derivation, const struct fric_differential *direction)
 {
 	enum effect most = SCALES_FORCES;
-	each_part(derivation, direction, find_effect, &most);
+	fricp_each_moved(derivation, direction, find_effect, &most);
 	return most;
 }
 
