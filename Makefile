@@ -143,7 +143,7 @@ $(B)/tests/unit/server/exchange/test_exchange: LDFLAGS += -Wl,--wrap=malloc
 $(B)/tests/unit/core/gradcheck/test_compare: LDFLAGS += -Wl,--wrap=fricp_triplets_of
 
 # The test makes derivatives wrong.
-$(B)/tests/unit/core/gradcheck/test_directional: LDFLAGS += -Wl,--wrap=fric_jvp -Wl,--wrap=fric_vjp
+$(B)/tests/unit/core/gradcheck/test_directional: LDFLAGS += -Wl,--wrap=fric_jvp -Wl,--wrap=fric_vjp -Wl,--wrap=fricp_stop_raised
 
 # The test makes the comparisons disagree.
 $(B)/tests/unit/server/commands/test_check: LDFLAGS += -Wl,--wrap=fric_compare -Wl,--wrap=fric_compare_derivative

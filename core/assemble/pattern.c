@@ -145,7 +145,8 @@ static void find_borders(const struct building *task)
 	const struct block_rows *rows = task->rows;
 	size_t v = 0;
 	for (size_t t = 0; t < task->n_borders; t++) {
-		while (v < rows->n_members && task->next[v] < rows->n_incidences / task->n_borders * t)
+		while (v < rows->n_members && !is_stopped(task->context, v) &&
+		       task->next[v] < rows->n_incidences / task->n_borders * t)
 			v++;
 		task->borders[t] = v;
 	}

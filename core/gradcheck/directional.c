@@ -39,6 +39,13 @@ struct trial {
 };
 enum { N_ARRAYS = 6 + N_SIDES + N_KINDS * N_ORDERS };
 
+/* Whether to stop at entry i: arrays may have as many entries as all vertices have DOFs. */
+static bool is_stopped(const struct trial *t, size_t i)
+{
+	enum { BETWEEN_STOPS = 1 << 16 };
+	return i % BETWEEN_STOPS == 0 && fricp_stop_raised(t->move.context);
+}
+
 /* ---- scales ---- */
 
 /* Adds the size of one contact's force and moment to its members. */
@@ -112,7 +119,7 @@ static void find_scales(struct trial *t)
 	for (size_t i = 0; i < t->n; i++)
 		t->natural[i] /= t->unit;
 	t->scale[0] = t->natural[0] * (1 + 0x1p-45 / FRIC_DERIVATIVE_TOLERANCE * t->sharpest) + fabs(t->jvp[0]);
-	for (size_t i = 1; i < t->n; i++) {
+	for (size_t i = 1; i < t->n && !is_stopped(t, i); i++) {
 		size_t begin, end;
 		double largest = 0;
 		block_of(c, i, &begin, &end);
@@ -191,9 +198,9 @@ static enum fric_code take_step(struct trial *t, int level)
 		if (code != FRIC_OK)
 			fill_with(t->moved[side], t->n, NAN);
 	}
-	for (size_t i = 0; i < t->n; i++)
+	for (size_t i = 0; i < t->n && !is_stopped(t, i); i++)
 		consider_number(t, i, h);
-	return FRIC_OK;
+	return fricp_stop_raised(t->move.context) ? FRIC_E_STOPPED : FRIC_OK;
 }
 
 static enum fric_code find_differences(struct trial *t, struct fric_error *error)
@@ -201,7 +208,8 @@ static enum fric_code find_differences(struct trial *t, struct fric_error *error
 	fill_with(t->best, t->n, DBL_MAX);
 	for (int kind = 0; kind < N_KINDS; kind++)
 		for (int order = 0; order < N_ORDERS; order++)
-			fill_with(t->differences[kind][order], t->n, NAN);
+			if (!fricp_stop_raised(t->move.context))
+				fill_with(t->differences[kind][order], t->n, NAN);
 	for (int level = FIRST_LEVEL; level <= LAST_LEVEL && largest_of(t->best, 0, t->n) > FRIC_DERIVATIVE_TOLERANCE / 100;
 	     level++) {
 		const enum fric_code code = take_step(t, level);
@@ -262,7 +270,7 @@ static struct fric_differential room_of(const struct trial *t)
 static enum fric_code take_back(struct trial *t, const struct fric_differential *out, struct fric_error *error)
 {
 	for (int times = 0;; times++) {
-		for (size_t i = 0; i < t->n; i++)
+		for (size_t i = 0; i < t->n && !is_stopped(t, i); i++)
 			t->cotangents[i] = ldexp((double)test_vector(i + 1), -EACH_TIME * times);
 		const enum fric_code code = fric_vjp(t->move.context, t->move.derivation, t->cotangents[0], t->cotangents + 1,
 		                                     t->moved[0], t->moved[0] + 1, out, error);
@@ -280,14 +288,14 @@ static enum fric_code find_transposed(struct trial *t, struct fric_error *error)
 	if (code != FRIC_OK)
 		return code;
 	fricp_each_moved(t->move.derivation, t->move.direction, multiply, &back);
-	for (size_t i = 0; i < t->n; i++) {
+	for (size_t i = 0; i < t->n && !is_stopped(t, i); i++) {
 		const long double term = (long double)t->cotangents[i] * t->jvp[i];
 		forth += term;
 		size += fabsl(term) + fabsl((long double)t->cotangents[i] * t->scale[i]);
 	}
 	size = fmaxl(size + back.size, DBL_MIN);
 	t->transposed = capped(fabsl(back.sum - forth) / size);
-	return FRIC_OK;
+	return fricp_stop_raised(t->move.context) ? report_code(FRIC_E_STOPPED, error) : FRIC_OK;
 }
 
 /* ---- the worst contact ---- */

@@ -45,6 +45,17 @@ enum fric_code __wrap_fric_vjp(const struct fric_context *context, const struct 
 	return code;
 }
 
+/* The stop flag is raised at this look at it; 0: never. */
+static long stop_at, n_looks;
+
+bool __real_fricp_stop_raised(const struct fric_context *context);
+bool __wrap_fricp_stop_raised(const struct fric_context *context);
+bool __wrap_fricp_stop_raised(const struct fric_context *context)
+{
+	n_looks++;
+	return __real_fricp_stop_raised(context) || (stop_at && n_looks >= stop_at);
+}
+
 /* ---- right derivatives ---- */
 
 /* The whole direction everywhere. */
@@ -161,6 +172,44 @@ static void test_worst(void **state)
 	assert_ok(fric_compare_derivative(&serial, &derivation, &by_force, &a, &error));
 	assert_true(a.agrees);
 	fric_contacts_free(contacts);
+}
+
+/* Wherever the flag is raised, the comparison ends with FRIC_E_STOPPED; and with many vertices but hardly a contact it
+ * is looked at often. */
+static void test_stop(void **state)
+{
+	(void)state;
+	enum { MANY = 1 << 20, MOST_BETWEEN = 1 << 17 };
+	static const int32_t vertices[] = {MANY - 1};
+	static const double normal[] = {0, 1}, force = 2;
+	double *velocities = calloc(2 * (size_t)MANY, sizeof(*velocities));
+	velocities[2 * MANY - 2] = 1;
+	const struct fric_batch batch = {
+		.dim = 2,
+		.n_vertices = MANY,
+		.friction = {.eps_v = 2, .source = FRIC_MU_SCALAR, .mu_s = 0.5, .mu_k = 0.25},
+		.groups = {[FRIC_PLANE_VERTEX] = {1, vertices, .normal_force = {&force, 0}, .plane_normal = {normal, 0}}}};
+	struct fric_contacts *contacts;
+	struct fric_error error;
+	struct fric_derivative_agreement a;
+	assert_ok(fric_prepare(&serial, &batch, &contacts, &error));
+	const struct fric_derivation derivation = {&batch, contacts, query(velocities), NULL, false, false};
+	enum fric_code code = FRIC_E_STOPPED;
+	long n = 0;
+	for (stop_at = 1; code == FRIC_E_STOPPED; stop_at += 1 + n / 16) {
+		double step = 1;
+		const struct fric_differential by = {.rows = {[FRIC_PLANE_VERTEX] = {[FRIC_ROW_NORMAL_FORCE] = &step}}};
+		n_looks = 0;
+		code = fric_compare_derivative(&serial, &derivation, &by, &a, &error);
+		n = n_looks;
+		assert_true(code == FRIC_OK || code == FRIC_E_STOPPED);
+	}
+	stop_at = 0;
+	assert_true(code == FRIC_OK && a.agrees);
+	/* Scales, differences of three steps or more, cotangents and their product: each a walk over all DOFs. */
+	assert_true(n_looks > 6 * (2 * MANY / MOST_BETWEEN));
+	fric_contacts_free(contacts);
+	free(velocities);
 }
 
 /* Without contacts there is nothing to differ. */
@@ -464,7 +513,8 @@ int main(void)
 		cmocka_unit_test(test_turning),         cmocka_unit_test(test_overflow),
 		cmocka_unit_test(test_short_direction), cmocka_unit_test(test_short_normals),
 		cmocka_unit_test(test_infinite),        cmocka_unit_test(test_forces_that_vanish),
-		cmocka_unit_test(test_wrong_at_knots),  cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_wrong_at_knots),  cmocka_unit_test(test_stop),
+		cmocka_unit_test(test_threads),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
