@@ -1629,6 +1629,41 @@ static void test_special_rows(void **state)
 	}
 }
 
+/* Small scenes without corners, so that all their derivatives are compared with differences: each blend, each barrier
+ * and each law, with everything else that they act through. */
+static void test_smooth_rows(void **state)
+{
+	enum {
+		N_BLENDS = 6,
+		N_BARRIERS = 6,
+		N_LAWS = 7,
+		N_ROWS = N_BLENDS + N_BARRIERS + N_LAWS,
+		N_PASSES = 3,
+		FIRST = 500
+	};
+	const char *one = getenv("SEED");
+	(void)state;
+	for (int n = 0; n < N_PASSES * N_ROWS; n++) {
+		const int i = n % N_ROWS, barrier = i - N_BLENDS, law = barrier - N_BARRIERS;
+		struct row row = {{[BY_ANISO] = 1, [BY_OWN] = 1}};
+		int *l = row.level;
+		l[BY_DIM] = n >= 2 * N_ROWS;
+		l[BY_GRAIN] = i % 2;
+		l[BY_SOURCE] = i < N_BLENDS ? 2 : 1 + i % 3;
+		l[BY_BLEND] = i % N_BLENDS;
+		l[BY_MU] = i < N_BLENDS && i % 2 ? 2 : 0;
+		l[BY_FORCE] = barrier >= 0 && barrier < N_BARRIERS ? 2 + barrier : 0;
+		l[BY_LAW] = law >= 0 ? law : 0;
+		l[BY_BODIES] = law >= 0 ? 1 : 0;
+		l[BY_DRAG] = i % 3;
+		l[BY_SURFACE] = l[BY_ANCHOR_SET] = i % 3 > 0;
+		l[BY_ELLIPSES] = l[BY_FOLLOWING] = law >= 0 ? 3 : 0;
+		repair_row(&row);
+		if (!one || atoi(one) == FIRST + n)
+			try_row(&row, (uint64_t)(FIRST + n));
+	}
+}
+
 /* SEED=N in the environment tries a single scene again. */
 static void test_boundaries(void **state)
 {
@@ -1649,7 +1684,8 @@ static void test_boundaries(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(test_special_rows, tell),
+	const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(test_smooth_rows, tell),
+	                                   cmocka_unit_test_teardown(test_special_rows, tell),
 	                                   cmocka_unit_test_teardown(test_boundaries, tell)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
