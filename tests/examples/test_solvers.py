@@ -17,6 +17,8 @@ sys.path.insert(0, str(ROOT / "examples/solvers"))
 import ipc  # noqa: E402
 from conftest import integration  # noqa: E402
 
+IN_FULL = pytest.mark.skipif(integration.ONE_IN > 1, reason="another simulation of the same kind; SHARE=1 runs it")
+
 G, EPS_V = 9.81, 1e-3
 INCLINE, DRAG = "examples/solvers/incline.py", "examples/solvers/drag.py"
 CLOSING = re.compile(r"with collision sets (\d+) requests, ([\d.]+) MB; without (\d+) requests, about ([\d.]+) MB\n"
@@ -316,10 +318,10 @@ def test_incline(defaults):
 
 
 @pytest.mark.parametrize("mu,angles,more", [
-    (0.2, (6.5, 11, 12, 50), ()),
-    (0.9, (20, 41.5, 43), ()),
     (0.35, (-12, -33), ("--step", "0.02", "--eps-v", "0.004", "--lags", "2")),
-    (0.0, (0, 9), ()),
+    pytest.param(0.2, (6.5, 11, 12, 50), (), marks=IN_FULL),
+    pytest.param(0.9, (20, 41.5, 43), (), marks=IN_FULL),
+    pytest.param(0.0, (0, 9), (), marks=IN_FULL),
 ])
 def test_other_inclines(solve, mu, angles, more):
     eps_v = 0.004 if more else EPS_V
@@ -381,6 +383,7 @@ def test_drag(defaults):
     judge(defaults[DRAG][0], 0.8, 0.3, 0.6, 50, (1, 0.5), peak_error=0.01)
 
 
+@IN_FULL
 def test_another_drag(solve):
     text = solve(DRAG, "--mu-s", "0.5", "--mu-k", "0.4", "--pull", "0.03", "--seconds", "0.6", "--push", "0.8",
                  "--angle", "-70", "--aniso", "0.7,1.2", "--push-seconds", "0.15")
