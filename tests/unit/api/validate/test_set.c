@@ -308,7 +308,8 @@ static void queries(void **unused)
 		                                    .has_positions = !cases[i].lacks_positions};
 		struct subject s;
 		begin(&s, cases[i].text, NULL);
-		judge(&s, cases[i].text, api_check_request(&s.check, API_SET_QUERY, &facts, NULL, &s.query, NULL), cases[i].pointers, cases[i].words);
+		judge(&s, cases[i].text, api_check_request(&s.check, API_SET_QUERY, &facts, NULL, &s.query, NULL),
+		      cases[i].pointers, cases[i].words);
 		end(&s);
 	}
 }
