@@ -4,39 +4,47 @@
 #include "core/assemble/hessian.h"
 #include "core/assemble/sums.h"
 #include "core/bodies/hessian.h"
+#include "core/kernels/kernels.h"
 #include "core/motion/stencil.h"
 
 /* ---- friction at vertices ---- */
 
-/* What each vertex of a contact needs: its weights, 0 beyond the stencil, and M. In 3D that is M's lower triangle by
- * rows, in 2D all of it: either way the sums of a block are whole vectors. */
-struct local {
-	double block[6], weights[FRIC_MAX_STENCIL];
-};
-
+/* Each vertex of a contact needs the contact's block M and weights, 0 beyond the stencil. In 3D M's lower triangle is
+ * kept by rows, in 2D all of M: either way the sums of a block are whole vectors. Wide vectors need padding in 3D. */
 INLINE struct block_form form_at_vertices(int dim)
 {
 	return dim == 2 ? (struct block_form){2, 2, 4} : (struct block_form){3, 0, 6};
 }
 
+INLINE struct block_form padded_form(void)
+{
+	return (struct block_form){3, 0, 8};
+}
+
 struct friction {
 	const struct fric_contacts *contacts;
 	const double *inner;
-	struct local *locals; /* [n] */
+	double *locals; /* [n, n_local(form)] block, weights */
+	bool padded;
 };
 
-INLINE void fill_locals(const struct friction *task, int dim, enum fric_type type, size_t begin, size_t end)
+INLINE size_t n_local(struct block_form form)
+{
+	return (size_t)form.n + FRIC_MAX_STENCIL;
+}
+
+INLINE void fill_locals(const struct friction *task, struct block_form form, enum fric_type type, size_t begin,
+                        size_t end)
 {
 	const struct fric_contacts *c = task->contacts;
 	for (size_t i = begin; i < end; i++) {
-		struct local *local = &task->locals[i];
-		double block[9];
-		memset(local->weights, 0, sizeof(local->weights));
-		contact_weights(c, type, i, local->weights);
+		double *local = task->locals + i * n_local(form), block[9];
+		memset(local, 0, n_local(form) * sizeof(double));
+		contact_weights(c, type, i, local + form.n);
 		fricp_core_block(c, task->inner, i, block);
-		for (int a = 0; a < dim; a++)
-			for (int b = dim == 2 ? 0 : a; b < dim; b++)
-				local->block[entry_of(form_at_vertices(dim), a, b)] = block[dim * a + b];
+		for (int a = 0; a < form.width; a++)
+			for (int b = form.width == 2 ? 0 : a; b < form.width; b++)
+				local[entry_of(form, a, b)] = block[form.width * a + b];
 	}
 }
 
@@ -50,55 +58,70 @@ static void local_chunk(void *data, size_t chunk, size_t begin, size_t end, stru
 		const size_t first = c->start[type] > begin ? c->start[type] : begin;
 		const size_t last = c->start[type + 1] < end ? c->start[type + 1] : end;
 		if (c->dim == 2)
-			fill_locals(task, 2, type, first, last);
+			fill_locals(task, form_at_vertices(2), type, first, last);
+		else if (task->padded)
+			fill_locals(task, padded_form(), type, first, last);
 		else
-			fill_locals(task, 3, type, first, last);
+			fill_locals(task, form_at_vertices(3), type, first, last);
 	}
 }
 
 enum { AHEAD = 16 }; /* incidences: their contacts are fetched this early; without locality each would stall */
 
-INLINE void fetch(const struct local *local)
+INLINE void fetch(const double *local, size_t n)
 {
 	__builtin_prefetch(local);
-	__builtin_prefetch((const char *)local + sizeof(*local) - 1);
+	__builtin_prefetch(local + n - 1);
 }
 
-/* The sum of the member's own blocks stays in registers. */
-INLINE void sum_friction(const void *source, struct block_form form, const struct block_rows *rows, size_t v,
-                         double *sums)
-{
-	enum { MOST = 3 }; /* pairs of numbers */
-	const struct local *locals = ((const struct friction *)source)->locals;
-	const struct incidence *e = rows->incidences + rows->first_incidence[v],
-						   *end = rows->incidences + rows->first_incidence[v + 1],
-						   *all = rows->incidences + rows->n_incidences;
-	double2 own[MOST] = {{0}};
-	for (; e < end; e++) {
-		const struct local *local = &locals[contact_of(e)];
-		const unsigned corner = corner_of(e);
-		const double weight = local->weights[corner];
-		double2 block[MOST];
-		if (e + AHEAD < all)
-			fetch(&locals[contact_of(e + AHEAD)]);
-		UNROLL
-		for (int q = 0; q < form.n / 2; q++) {
-			block[q] = load_double2(local->block + 2 * q);
-			own[q] += weight * weight * block[q];
-		}
-		UNROLL
-		for (unsigned j = 0; j < N_OTHERS; j++) {
-			const double both = weight * local->weights[other_member(corner, j)];
-			double *to = sums + (size_t)form.n * (e->place[j] + 1u);
-			UNROLL
-			for (int q = 0; q < form.n / 2; q++)
-				add_double2(to + 2 * q, both * block[q]);
-		}
+/* Adds up the blocks of a member in vectors of this type. The sum of its own blocks stays in registers. */
+#define SUM_FRICTION(name, vector) \
+	INLINE void name(const void *source, struct block_form form, const struct block_rows *rows, size_t v, \
+	                 double *sums) \
+	{ \
+		enum { LONG = sizeof(vector) / sizeof(double), MOST = 8 / LONG }; \
+		const double *locals = ((const struct friction *)source)->locals; \
+		const size_t n = n_local(form); \
+		const struct incidence *e = rows->incidences + rows->first_incidence[v], \
+							   *end = rows->incidences + rows->first_incidence[v + 1], \
+							   *all = rows->incidences + rows->n_incidences; \
+		vector own[MOST] = {{0}}; \
+		for (; e < end; e++) { \
+			const double *local = locals + contact_of(e) * n, *weights = local + form.n; \
+			const unsigned corner = corner_of(e); \
+			const double weight = weights[corner]; \
+			vector block[MOST]; \
+			if (e + AHEAD < all) \
+				fetch(locals + contact_of(e + AHEAD) * n, n); \
+			UNROLL \
+			for (int q = 0; q < form.n / LONG; q++) { \
+				memcpy(&block[q], local + LONG * q, sizeof(vector)); \
+				own[q] += weight * weight * block[q]; \
+			} \
+			UNROLL \
+			for (unsigned j = 0; j < N_OTHERS; j++) { \
+				const double both = weight * weights[other_member(corner, j)]; \
+				double *to = sums + (size_t)form.n * (e->place[j] + 1u); \
+				UNROLL \
+				for (int q = 0; q < form.n / LONG; q++) { \
+					vector sum; \
+					memcpy(&sum, to + LONG * q, sizeof(vector)); \
+					sum += both * block[q]; \
+					memcpy(to + LONG * q, &sum, sizeof(vector)); \
+				} \
+			} \
+		} \
+		UNROLL \
+		for (int q = 0; q < form.n / LONG; q++) { \
+			double *to = sums + (size_t)form.n * (rows->diagonal[v] + 1u) + LONG * q; \
+			vector sum; \
+			memcpy(&sum, to, sizeof(vector)); \
+			sum += own[q]; \
+			memcpy(to, &sum, sizeof(vector)); \
+		} \
 	}
-	UNROLL
-	for (int q = 0; q < form.n / 2; q++)
-		add_double2(sums + (size_t)form.n * (rows->diagonal[v] + 1u) + 2 * q, own[q]);
-}
+
+SUM_FRICTION(sum_friction, double2)
 
 static void friction_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
 {
@@ -110,13 +133,50 @@ static void friction_chunk(void *data, size_t chunk, size_t begin, size_t end, s
 		sum_rows(task, form_at_vertices(3), sum_friction, begin, end, fault);
 }
 
+#ifdef __x86_64__
+typedef double four __attribute__((vector_size(32)));
+typedef double eight __attribute__((vector_size(64)));
+
+SUM_FRICTION(sum_by_four, four)
+SUM_FRICTION(sum_by_eight, eight)
+
+__attribute__((target("avx2"))) static void avx2_chunk(void *data, size_t chunk, size_t begin, size_t end,
+                                                       struct fault *fault)
+{
+	(void)chunk;
+	sum_rows(data, padded_form(), sum_by_four, begin, end, fault);
+}
+
+__attribute__((target("avx512f,avx512vl"))) static void avx512_chunk(void *data, size_t chunk, size_t begin, size_t end,
+                                                                     struct fault *fault)
+{
+	(void)chunk;
+	sum_rows(data, padded_form(), sum_by_eight, begin, end, fault);
+}
+#endif
+
+static chunk_work *friction_work(const struct fric_context *context, const struct fric_contacts *contacts)
+{
+#ifdef __x86_64__
+	const struct fric_kernels *kernels = fricp_kernels_of(context);
+	if (contacts->dim == 3 && kernels == &fricp_kernels_avx512)
+		return avx512_chunk;
+	if (contacts->dim == 3 && kernels == &fricp_kernels_avx2)
+		return avx2_chunk;
+#endif
+	return friction_chunk;
+}
+
 /* @param first_block  NULL: in rows of entries */
 static enum fric_code sum_up(const struct fric_context *context, const struct fric_contacts *contacts,
                              const double *inner, const struct fric_pattern *pattern, const int64_t *first_block,
                              size_t n_entries, double *data)
 {
-	const size_t bytes = contacts->n * sizeof(struct local);
-	struct friction friction = {contacts, inner, memory_take(context->memory, bytes)};
+	chunk_work *const work = friction_work(context, contacts);
+	const bool padded = work != friction_chunk;
+	const size_t n = n_local(padded ? padded_form() : form_at_vertices(contacts->dim));
+	const size_t bytes = contacts->n * n * sizeof(double);
+	struct friction friction = {contacts, inner, memory_take(context->memory, bytes), padded};
 	struct row_task task = {.memory = context->memory,
 	                        .rows = &pattern->vertices,
 	                        .source = &friction,
@@ -127,7 +187,7 @@ static enum fric_code sum_up(const struct fric_context *context, const struct fr
 	if (friction.locals)
 		code = fricp_parallel_chunks(context, contacts->n, local_chunk, &friction).code;
 	if (code == FRIC_OK)
-		code = fricp_parallel_chunks(context, task.rows->n_incidences, friction_chunk, &task).code;
+		code = fricp_parallel_chunks(context, task.rows->n_incidences, work, &task).code;
 	memory_give(context->memory, friction.locals, bytes);
 	return code;
 }

@@ -183,7 +183,7 @@ INLINE void sum_rows(const struct row_task *task, struct block_form form, sum_bl
                      struct fault *fault)
 {
 	const struct block_rows *rows = task->rows;
-	double narrow[MOST_NARROW];
+	_Alignas(STREAM_LINE) double narrow[MOST_NARROW];
 	struct delivery delivery;
 	delivery_open(&delivery);
 	for (size_t v = fricp_first_member(rows, begin); v < rows->n_members && rows->first_incidence[v] < end; v++) {
