@@ -223,7 +223,7 @@ tsan: ## the suites that use threads (units, properties, the real server) with T
 	+@$(COMPILE) MODE=tsan CC=clang CXX=clang++ tests
 	@tests/run tsan
 
-mutants: ## put faults into the code, one at a time, and see that the tests notice (MUTANTS="--jobs 2 server/" for some)
+mutants: ## put faults into the code, one at a time, and check that the tests notice (MUTANTS="--jobs 2 server/" for some)
 	@scripts/packages build test
 	@scripts/mutants $(MUTANTS)
 
@@ -246,7 +246,7 @@ simulate: ## run COUNT=1000000 schedules of whole connections made from seeds, a
 	+@$(COMPILE) MODE=asan $(SIMULATOR:$(B)/%=build/asan/%)
 	@COUNT=$(COUNT) tests/simulator/run
 
-regressions: ## undo repairs one by one, and see that the simulator finds each
+regressions: ## undo fixes one by one, and check that the simulator finds each
 	@scripts/packages build test
 	+@$(COMPILE) MODE=release $(SIMULATOR:$(B)/%=build/release/%)
 	@tests/simulator/regressions/run

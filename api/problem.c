@@ -32,7 +32,7 @@ static const struct api_status statuses[] = {
 	{413, "Content Too Large", API_ANYWHERE,
 	 "The body, a count in it, the answer, or the memory that the request needs exceeds a limit, which detail names. "
 	 "Send fewer contacts per request, or request the Hessian as factors."},
-	{414, "URI Too Long", API_ANYWHERE, "The request line is too long, or the query has too many arguments: POST."},
+	{414, "URI Too Long", API_ANYWHERE, "The request line is too long, or the URL's query has too many parameters: use POST."},
 	{415, "Unsupported Media Type", API_ANYWHERE,
 	 "Content-Type is neither application/json (the default) nor application/vnd.frictiond.frame (nor, for a PATCH, "
 	 "application/merge-patch+json), or the body is compressed."},

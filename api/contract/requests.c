@@ -88,7 +88,7 @@ const struct api_object api_set_document = {
 	request_rules, API_N_REQUEST, API_SET_DOCUMENT,
 	"{'dependentRequired': {'lagged_body_velocities': ['body_positions']}}"};
 const struct api_object api_set_query = {
-	"CollisionSetQuestion",
+	"CollisionSetQuery",
 	"The rest of an EvaluateRequest, for a collision set: velocities, outputs and their options. Fields that the set"
 	" has, too, replace its own.",
 	request_rules, API_N_REQUEST, API_SET_QUERY,

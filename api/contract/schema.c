@@ -301,8 +301,7 @@ static json_t *make_pointer(struct api_schemas *schemas)
 	char names[MAX_TEXT - 16];
 	json_t *schema = of_type(schemas, "string");
 	print_pointers(&api_request, names, 0, sizeof(names));
-	api_schema_set(schemas, schema, "description",
-	               json_string("JSON Pointer (RFC 6901) to a field that derivatives exist for."));
+	api_schema_set(schemas, schema, "description", json_string("JSON Pointer (RFC 6901) to a differentiable field."));
 	api_schema_set(schemas, schema, "pattern", api_schema_text("^/(?:%s)$", names));
 	return schema;
 }

@@ -39,7 +39,7 @@ const struct api_object api_health_answer = OBJECT("Health", "The server is runn
 
 static const struct api_object culprit = OBJECT("Culprit", "A place in the request, and the error there.",
 	TEXT("pointer",
-	     "JSON Pointer (RFC 6901) into the request, to the field or its element; in a query: /NAME or /NAME/I"),
+	     "JSON Pointer (RFC 6901) into the request, to the field or its element; in the URL's query: /NAME or /NAME/I"),
 	TEXT("detail", "description of the error"));
 const struct api_object api_problem_document = OBJECT("Problem", "An error (RFC 9457).",
 	TEXT("type", "/errors/CODE: a page of this service that explains the error and its remedy"),

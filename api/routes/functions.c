@@ -41,7 +41,7 @@ static bool get_function(const struct api_call *call)
 	const struct api_function *function = api_function_find(call->request->match->names[0]);
 	const char *url_query = call->request->match->url_query;
 	bool ok = strlen(url_query) < MAX_QUERY ||
-	          api_fault_set(call->fault, API_E_TARGET_TOO_LONG, "the query is too long; use POST");
+	          api_fault_set(call->fault, API_E_TARGET_TOO_LONG, "the URL's query is too long; use POST");
 	ok = ok && api_url_query_document(url_query, api_function_parameters(function), &arena, &document, call->fault);
 	ok = ok && evaluate_function(call, function, &document, &arena);
 	json_decref(document.root);
@@ -77,7 +77,7 @@ const struct api_operation api_get_functions = {
 };
 const struct api_operation api_get_function = {
 	.handler = get_function, .url_query = &api_calls[0], .answers = API_OBJECTS(&api_function_answer, &api_pairs_answer),
-	.id = "getFunction", .tag = "functions", .summary = "Evaluates a function, with parameters in the query",
+	.id = "getFunction", .tag = "functions", .summary = "Evaluates a function, with parameters in the URL",
 	.description =
 		"/v1/functions lists the parameters of each function; others are refused. Parameters after the first have"
 		" one value (or pair) for all entries, or one per entry.",

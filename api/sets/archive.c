@@ -137,52 +137,52 @@ static bool refer(struct writer *w, json_t *node)
 
 /* ---- the stored block ---- */
 
-static bool fill(const struct writer *w, size_t text_bytes, size_t head_bytes, struct api_rest *rest,
+static bool fill(const struct writer *w, size_t text_bytes, size_t head_bytes, struct api_archive *archive,
                  struct api_fault *fault)
 {
 	const uint64_t length = head_bytes - LENGTH_BYTES;
-	memset(rest->bytes, ' ', head_bytes);
-	memcpy(rest->bytes, &length, LENGTH_BYTES);
-	if (json_dumpb(w->document->root, rest->bytes + LENGTH_BYTES, text_bytes, JSON_COMPACT) != text_bytes)
+	memset(archive->bytes, ' ', head_bytes);
+	memcpy(archive->bytes, &length, LENGTH_BYTES);
+	if (json_dumpb(w->document->root, archive->bytes + LENGTH_BYTES, text_bytes, JSON_COMPACT) != text_bytes)
 		return no_memory(fault);
 	for (size_t i = 0; i < w->n_placed; i++)
-		if (!store(&w->placed[i], rest->bytes + head_bytes, fault))
+		if (!store(&w->placed[i], archive->bytes + head_bytes, fault))
 			return false;
 	return true;
 }
 
-static bool write_block(const struct writer *w, struct api_rest *rest, struct api_fault *fault)
+static bool write_block(const struct writer *w, struct api_archive *archive, struct api_fault *fault)
 {
 	const size_t text_bytes = json_dumpb(w->document->root, NULL, 0, JSON_COMPACT),
 				 head_bytes = round_up(LENGTH_BYTES + text_bytes);
-	rest->n = head_bytes + w->tail_bytes;
-	rest->bytes = text_bytes ? api_pool_take(rest->pool, rest->n) : NULL;
-	if (!rest->bytes)
+	archive->n = head_bytes + w->tail_bytes;
+	archive->bytes = text_bytes ? api_pool_take(archive->pool, archive->n) : NULL;
+	if (!archive->bytes)
 		return no_memory(fault);
-	if (fill(w, text_bytes, head_bytes, rest, fault))
+	if (fill(w, text_bytes, head_bytes, archive, fault))
 		return true;
-	api_archive_free(rest);
+	api_archive_free(archive);
 	return false;
 }
 
-bool api_archive_write(struct api_document *document, struct api_arena *arena, struct api_rest *rest,
+bool api_archive_write(struct api_document *document, struct api_arena *arena, struct api_archive *archive,
                        struct api_fault *fault)
 {
 	struct writer w = {.document = document,
 	                   .placed = api_arena_array(arena, document->n_arrays, sizeof(struct placed))};
 	if (!w.placed || !refer(&w, document->root))
 		return no_memory(fault);
-	return write_block(&w, rest, fault);
+	return write_block(&w, archive, fault);
 }
 
 /**
  * Doubles count as integers written in a text: as reals they are the same, and those that passed as indices were
  * integers, in whatever form (-0, for one). All are finite, having passed the checks.
  */
-bool api_archive_read(const struct api_rest *rest, struct api_arena *arena, struct api_document *document,
+bool api_archive_read(const struct api_archive *archive, struct api_arena *arena, struct api_document *document,
                       struct api_fault *fault)
 {
-	if (!api_frame_read(rest->bytes, rest->n, SIZE_MAX, arena, document, fault))
+	if (!api_frame_read(archive->bytes, archive->n, SIZE_MAX, arena, document, fault))
 		return false;
 	for (size_t k = 0; k < document->n_arrays; k++) {
 		struct api_array *array = &document->arrays[k];
@@ -194,9 +194,9 @@ bool api_archive_read(const struct api_rest *rest, struct api_arena *arena, stru
 	return true;
 }
 
-void api_archive_free(struct api_rest *rest)
+void api_archive_free(struct api_archive *archive)
 {
-	api_pool_give(rest->pool, rest->bytes, rest->n);
-	rest->bytes = NULL;
-	rest->n = 0;
+	api_pool_give(archive->pool, archive->bytes, archive->n);
+	archive->bytes = NULL;
+	archive->n = 0;
 }

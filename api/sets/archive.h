@@ -2,14 +2,14 @@
  * The stored form of a lagged document, which PATCH needs. A frame (codec/frame.h) in one block of the pool, whichever
  * format the document came in, with every array in the tail. Only a document that has passed the checks can be stored.
  */
-#ifndef API_REST_H
-#define API_REST_H
+#ifndef API_ARCHIVE_H
+#define API_ARCHIVE_H
 
 #include "api/base/arena.h"
 #include "api/base/fault.h"
 #include "api/codec/document.h"
 
-struct api_rest {
+struct api_archive {
 	char *bytes; /* [n] from the pool */
 	size_t n;
 	struct api_pool *pool;
@@ -19,18 +19,18 @@ struct api_rest {
  * @param document  its tree is rewritten: only freeing it is allowed afterwards. Arrays of f64 become i32 if all
  *                  numbers are integers and no bit is lost (-0 would lose its sign)
  * @param arena     for temporary memory
- * @param rest      pool set; filled in on success, to be freed with api_archive_free
+ * @param archive   pool set; filled in on success, to be freed with api_archive_free
  * @return false with *fault: 503
  */
-bool api_archive_write(struct api_document *document, struct api_arena *arena, struct api_rest *rest,
+bool api_archive_write(struct api_document *document, struct api_arena *arena, struct api_archive *archive,
                        struct api_fault *fault);
 /**
  * Reads the stored document. dtypes may differ, but it passes the same checks and gives the same batch, bit for bit.
- * @param document  its arrays are borrowed from *rest, which must outlive it; to be freed with api_document_free
+ * @param document  its arrays are borrowed from *archive, which must outlive it; to be freed with api_document_free
  * @return false with *fault: 503
  */
-bool api_archive_read(const struct api_rest *rest, struct api_arena *arena, struct api_document *document,
+bool api_archive_read(const struct api_archive *archive, struct api_arena *arena, struct api_document *document,
                       struct api_fault *fault);
-void api_archive_free(struct api_rest *rest);
+void api_archive_free(struct api_archive *archive);
 
 #endif

@@ -51,7 +51,7 @@ struct api_set {
 	                                                     * needs a state */
 	struct api_skipped first_skipped[API_FIRST_SKIPPED]; /* in the order of groups */
 	size_t n_first_skipped;
-	struct api_rest document;
+	struct api_archive document;
 	/* Made on first use; NULL before that. Only one thread at a time makes one that is kept. */
 	_Atomic(struct fric_schedule *) schedule;
 	_Atomic(struct api_shared_pattern *) patterns[API_N_PLACES];

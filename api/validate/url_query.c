@@ -133,7 +133,7 @@ static bool add_parameter(struct reader *r, char *parameter, const struct api_ob
 		value = parameter + strlen(parameter);
 	const struct api_path path = {&r->root, parameter, 0};
 	if (!api_percent_decode(parameter) || !api_percent_decode(value) || !json_is_object(r->document->root))
-		return api_fault_at(r->fault, API_E_MALFORMED_QUERY, &r->root, "broken %%-escape in the query");
+		return api_fault_at(r->fault, API_E_MALFORMED_QUERY, &r->root, "broken %%-escape in the URL's query");
 	if (json_object_get(r->document->root, parameter))
 		return api_fault_at(r->fault, API_E_CONFLICTING_FIELDS, &path, "parameter \"%.100s\" appears twice", parameter);
 	/* Unknown parameters are kept as they are; the check of names reports them. */
@@ -176,7 +176,7 @@ bool api_url_query_refuse(const char *url_query, struct api_fault *fault)
 		return api_fault_no_memory(fault);
 	const struct api_path root = {0}, parameter = {&root, api_percent_decode(name) ? name : "", 0};
 	api_fault_at(fault, API_E_UNEXPECTED_QUERY, *parameter.key ? &parameter : &root,
-	             "this route takes no parameters in the query; send them in the body");
+	             "this route takes no parameters in the URL; send them in the body");
 	free(name);
 	return false;
 }

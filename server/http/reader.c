@@ -146,7 +146,7 @@ bool srv_reader_is_late(const struct srv_reader *reader)
 	return message && message == reader->n_began && srv_clock_ms() - reader->began_ms > reader->patience_ms;
 }
 
-/* A message's time limit counts from its first byte, however steadily the rest trickles in. */
+/* A message's time limit counts from its first byte, even if the rest keeps arriving. */
 static void watch_clock(struct srv_reader *reader, struct srv_wire_out *out)
 {
 	const size_t message = srv_wire_under_way(&reader->wire);

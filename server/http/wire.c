@@ -150,7 +150,7 @@ static void take_request_line(struct srv_wire *wire, struct text line, struct sr
 	else if (!is_target(method, target))
 		fail(wire, API_E_MALFORMED_HTTP, "The target is neither a path nor a URL; a space in it is written %20.", out);
 	else if (count_arguments(target) > SRV_WIRE_ARGUMENTS)
-		fail(wire, API_E_TARGET_TOO_LONG, "The target has more than 64 query arguments.", out);
+		fail(wire, API_E_TARGET_TOO_LONG, "The target has more than 64 query parameters.", out);
 	else {
 		*wire = (struct srv_wire){.state = SRV_WIRE_FIELD,
 		                          .n_messages = wire->n_messages,
@@ -229,7 +229,7 @@ static bool take_field(struct srv_wire *wire, struct text line, struct srv_wire_
 	if (detail) {
 		fail(wire, API_E_MALFORMED_HTTP, detail, out);
 	} else if (wire->n_fields++ == SRV_WIRE_FIELDS) {
-		fail(wire, API_E_HEAD_TOO_LONG, "There are more than 280 header lines and query arguments.", out);
+		fail(wire, API_E_HEAD_TOO_LONG, "There are more than 280 header lines and query parameters.", out);
 	} else if (wire->state == SRV_WIRE_FIELD) {
 		const size_t n = (size_t)(colon - line.bytes);
 		take_value(wire, (struct text){line.bytes, n}, trimmed((struct text){line.bytes + n + 1, line.n - n - 1}), out);

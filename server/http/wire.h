@@ -23,8 +23,8 @@
 enum {
 	SRV_WIRE_TARGET = 8 << 10, /* longest target; beyond it: 414 */
 	SRV_WIRE_HEAD = 20 << 10,  /* longest head, and longest trailers; beyond it: 431 */
-	SRV_WIRE_FIELDS = 280,     /* most header lines and query arguments together; beyond it: 431 */
-	SRV_WIRE_ARGUMENTS = 64,   /* most query arguments; beyond it: 414 */
+	SRV_WIRE_FIELDS = 280,     /* most header lines and query parameters together; more get 431 */
+	SRV_WIRE_ARGUMENTS = 64,   /* most query parameters; more get 414 */
 	SRV_WIRE_COOKIE = 8 << 10, /* longest Cookie line; beyond it: 431 */
 	SRV_WIRE_CHUNK_LINE = 256, /* longest chunk-size line */
 	SRV_WIRE_EXTRA = 64,       /* most bytes that a replacement adds */

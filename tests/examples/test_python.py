@@ -216,7 +216,7 @@ def test_one_batch_serves_set_and_evaluate(server, batch, frames):
 
 def test_the_query_is_what_the_contract_calls_one(server):
     schema = frictiond.Client(server)._ask("GET", "/openapi.json")["components"]["schemas"]
-    asked = set(schema["CollisionSetQuestion"]["properties"]) - set(schema["CollisionSet"]["properties"])
+    asked = set(schema["CollisionSetQuery"]["properties"]) - set(schema["CollisionSet"]["properties"])
     assert asked == set(frictiond.PLACE + frictiond.WANTED)
 
 

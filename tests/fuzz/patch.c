@@ -69,7 +69,7 @@ static void read_and_merge(const struct texts *t, struct api_document *document,
 	merge(document, patch);
 }
 
-static void put_to_rest(struct api_document *document, struct api_rest *rest)
+static void put_to_rest(struct api_document *document, struct api_archive *rest)
 {
 	struct api_arena arena = {0};
 	struct api_fault fault = {0};
@@ -109,7 +109,7 @@ static void check_framed_patch(const struct texts *t, struct api_document *patch
 {
 	struct api_arena arena = {0};
 	struct api_fault fault = {0};
-	struct api_rest rest = {0};
+	struct api_archive rest = {0};
 	struct api_document framed, a, b, plain;
 	put_to_rest(patch, &rest);
 	FUZZ_CHECK(api_frame_read(rest.bytes, rest.n, SIZE_MAX, &arena, &framed, &fault), "%s", fault.errors[0].detail);
@@ -160,7 +160,7 @@ static void check_rest(const struct texts *t, struct api_document *document)
 	static struct checked at_rest, plain; /* too large for the stack */
 	struct api_arena arena = {0};
 	struct api_fault fault = {0};
-	struct api_rest rest = {0};
+	struct api_archive rest = {0};
 	struct api_document read, a, patches[2];
 	put_to_rest(document, &rest);
 	FUZZ_CHECK(api_archive_read(&rest, &arena, &read, &fault), "%s", fault.errors[0].detail);

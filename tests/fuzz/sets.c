@@ -267,7 +267,7 @@ static char *frame_of(const char *text, size_t *bytes)
 	struct api_text_fault fault;
 	struct api_fault problem = {0};
 	struct api_arena arena = {0};
-	struct api_rest rest = {0};
+	struct api_archive rest = {0};
 	char *frame = NULL;
 	if (!api_document_read_pooled(NULL, text, strlen(text), &document, &fault))
 		return NULL;

@@ -226,9 +226,9 @@ CASES = {
         raw(b"POST /v1/evaluate HTTP/1.1\r\nHost: localhost\r\n\r\n"),
     "The request line is longer than 8 KiB.": get("/v1/functions/smooth_mu?y=" + "1," * 9000),
     "The head of the request is longer than 20 KiB.": get("/v1/info", Cookie="x" * 30000),
-    "The target has more than 64 query arguments.": get("/v1/functions/smooth_mu?" + "&".join(["y=1"] * 65)),
+    "The target has more than 64 query parameters.": get("/v1/functions/smooth_mu?" + "&".join(["y=1"] * 65)),
     "A line of cookies is longer than 8 KiB.": get("/v1/info", Cookie="x" * 9000),
-    "There are more than 280 header lines and query arguments.": get("/v1/info", **{f"X-{i}": "1" for i in range(300)}),
+    "There are more than 280 header lines and query parameters.": get("/v1/info", **{f"X-{i}": "1" for i in range(300)}),
     "unknown field \"mu_static\"; did you mean \"mu_s\"? Fields here: eps_v, mu, mu_s, mu_k, vertex_mu, "
     "vertex_mu_s, vertex_mu_k, blend, materials, law, mu_transition, stribeck_speed, curve, viscous":
         evaluate(changed(friction__mu_static=0.3)),
@@ -330,8 +330,8 @@ CASES = {
         evaluate(b"\xef\xbb\xbf" + TEXT.encode()),
     "line 1, column 1: the body is the name of a file; curl sends the contents with --data-binary @FILE":
         evaluate("@batch.json"),
-    "broken %-escape in the query": get("/v1/functions/smooth_mu?y=%zz"),
-    "this route takes no parameters in the query; send them in the body":
+    "broken %-escape in the URL's query": get("/v1/functions/smooth_mu?y=%zz"),
+    "this route takes no parameters in the URL; send them in the body":
         ("POST", "/v1/evaluate?dim=3", TEXT, {"Content-Type": JSON}),
     "This server supports HTTP/1.1 and HTTP/1.0.": raw(b"GET / HTTP/2.0\r\nHost: localhost\r\n\r\n"),
     "a grain is zero: it has no direction": evaluate(one("plane_vertex", [0], plane_normal=[0, 0, 1], grain=[0, 0, 0])),

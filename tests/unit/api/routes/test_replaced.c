@@ -23,11 +23,11 @@ enum { MANY_CONTACTS = 20000, MANY_SETS = 500 };
 static struct api_service service;
 static int n_reads, n_lists;
 
-bool __real_api_archive_read(const struct api_rest *rest, struct api_arena *arena, struct api_document *document,
+bool __real_api_archive_read(const struct api_archive *rest, struct api_arena *arena, struct api_document *document,
                              struct api_fault *fault);
-bool __wrap_api_archive_read(const struct api_rest *rest, struct api_arena *arena, struct api_document *document,
+bool __wrap_api_archive_read(const struct api_archive *rest, struct api_arena *arena, struct api_document *document,
                              struct api_fault *fault);
-bool __wrap_api_archive_read(const struct api_rest *rest, struct api_arena *arena, struct api_document *document,
+bool __wrap_api_archive_read(const struct api_archive *rest, struct api_arena *arena, struct api_document *document,
                              struct api_fault *fault)
 {
 	n_reads++;

@@ -103,7 +103,7 @@ static void read_text(const char *text, struct api_document *document)
 	free(copy);
 }
 
-static void write(struct api_document *document, struct api_rest *rest)
+static void write(struct api_document *document, struct api_archive *rest)
 {
 	struct api_arena arena = {0};
 	struct api_fault fault = {0};
@@ -112,7 +112,7 @@ static void write(struct api_document *document, struct api_rest *rest)
 	api_arena_free(&arena);
 }
 
-static void read_rest(const struct api_rest *rest, struct api_arena *arena, struct api_document *document)
+static void read_rest(const struct api_archive *rest, struct api_arena *arena, struct api_document *document)
 {
 	struct api_fault fault = {0};
 	if (!api_archive_read(rest, arena, document, &fault))
@@ -148,7 +148,7 @@ static void same(const struct checked *a, const struct checked *b)
 /* Writes a document that passes, reads it back and compares; then once more with the result. */
 static void check_rest(struct api_document *document, const struct checked *before)
 {
-	struct api_rest rest = {0}, again = {0};
+	struct api_archive rest = {0}, again = {0};
 	struct api_arena arena = {0};
 	struct api_document read;
 	struct checked after;
@@ -214,7 +214,7 @@ static void texts(void **unused)
 /* Integers take 4 bytes each; the block contains the document, and the arrays at multiples of 64. */
 static void integers_are_small(void **unused)
 {
-	struct api_rest rest = {0};
+	struct api_archive rest = {0};
 	struct api_document document, read;
 	struct api_arena arena = {0};
 	(void)unused;
@@ -250,7 +250,7 @@ static void long_arrays(void **unused)
 	static const char *const last[] = {"7", "-0", "0.5", "2147483648"};
 	(void)unused;
 	for (size_t k = 0; k < sizeof(last) / sizeof(last[0]); k++) {
-		struct api_rest rest = {0};
+		struct api_archive rest = {0};
 		struct api_document document, read;
 		struct api_arena arena = {0};
 		char *text = malloc(16 * N), *end = text + sprintf(text, "{'a':[");
@@ -279,7 +279,7 @@ static void long_arrays(void **unused)
 static void lists(void **unused)
 {
 	static const char text[] = "{'a':[[1,2],'x',{'b':[3.5,'y']},[],null,true],'c':'\\u00e4\\u0001\\'\\\\'}";
-	struct api_rest rest = {0};
+	struct api_archive rest = {0};
 	struct api_document document, read;
 	struct api_arena arena = {0};
 	(void)unused;
@@ -336,7 +336,7 @@ static void frames(void **unused)
 		if (!check(&document, &before))
 			fail_msg("%s: %s", before.fault.errors[0].pointer, before.fault.errors[0].detail);
 		assert_true(before.lagged_velocities.vertices[1] == 0 && before.lagged.batch.positions[3] == 1);
-		struct api_rest rest = {0};
+		struct api_archive rest = {0};
 		struct api_document read;
 		struct checked after;
 		write(&document, &rest);
@@ -379,7 +379,7 @@ static void patches(void **unused)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct api_document document, patch, result;
 		struct api_arena arena = {0};
-		struct api_rest rest = {0};
+		struct api_archive rest = {0};
 		struct api_fault fault = {0};
 		struct checked merged, expected;
 		read_text(cases[i].document, &document);
@@ -410,7 +410,7 @@ static void patches(void **unused)
 static bool run(struct api_document *document, struct api_document *patch, struct api_fault *fault)
 {
 	struct api_arena arena = {0};
-	struct api_rest rest = {0}, second = {0};
+	struct api_archive rest = {0}, second = {0};
 	struct api_document read = {0};
 	const bool ok = api_archive_write(document, &arena, &rest, fault) &&
 	                api_archive_read(&rest, &arena, &read, fault) && api_merge(&read, patch, fault) &&
@@ -452,7 +452,7 @@ static void a_raised_flag_ends_it(void **unused)
 	static const atomic_bool stop = true;
 	struct api_account account;
 	struct api_arena arena = {0};
-	struct api_rest rest = {0};
+	struct api_archive rest = {0};
 	struct api_document document;
 	struct api_fault fault = {0};
 	(void)unused;
