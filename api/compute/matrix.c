@@ -81,16 +81,6 @@ static bool csr(struct api_job *job, const struct api_matrix *m, json_t *object)
 	return rows_fit(job, m, rows.n_rows, rows.n, 1) && compressed(job, m, pattern, &rows, object);
 }
 
-/* The Hessian is symmetric: its columns are the rows of the other triangle. */
-static bool csc(struct api_job *job, const struct api_matrix *m, json_t *object)
-{
-	static const enum fric_triangle other[] = {
-		[FRIC_FULL] = FRIC_FULL, [FRIC_UPPER] = FRIC_LOWER, [FRIC_LOWER] = FRIC_UPPER};
-	struct api_matrix transposed = *m;
-	transposed.places = (int)other[m->places];
-	return csr(job, &transposed, object);
-}
-
 static bool bsr(struct api_job *job, const struct api_matrix *m, json_t *object)
 {
 	const struct fric_pattern *pattern = api_job_pattern(job, m->places);
@@ -125,7 +115,7 @@ bool api_render_matrix(struct api_job *job, const struct api_matrix *m, const ch
 	static const struct {
 		const char *name;
 		bool (*render)(struct api_job *, const struct api_matrix *, json_t *);
-	} formats[] = {{"triplets", triplets}, {"csr", csr}, {"bsr", bsr}, {"csc", csc}};
+	} formats[] = {{"triplets", triplets}, {"csr", csr}, {"bsr", bsr}};
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
 		if (!strcmp(formats[i].name, format))
 			return api_render_shape(job, format, m->n_cols, object) && formats[i].render(job, m, object);

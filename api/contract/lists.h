@@ -233,13 +233,11 @@
 	X(API_TRIPLETS, "triplets", "every contact's block, duplicates add up") \
 	X(API_CSR, "csr", "compressed rows, merged and sorted") \
 	X(API_BSR, "bsr", "compressed rows of blocks of dim x dim") \
-	X(API_FACTORS, "factors", "the factors of every contact's block") \
-	X(API_CSC, "csc", "compressed columns, merged and sorted")
+	X(API_FACTORS, "factors", "the factors of every contact's block")
 #define API_PATTERN_FORMATS(X) \
 	X("csr", "compressed rows, merged and sorted", csr_rules, "CsrPattern") \
 	X("bsr", "compressed rows of blocks of dim x dim", bsr_rules, "BsrPattern") \
-	X("triplets", "every contact's block, in order", triplets_rules, "TripletsPattern") \
-	X("csc", "compressed columns, merged and sorted", csc_rules, "CscPattern")
+	X("triplets", "every contact's block, in order", triplets_rules, "TripletsPattern")
 #define API_JACOBIAN_FORMATS(X) \
 	X(API_JACOBIAN_CSR, "csr", "compressed rows, merged and sorted") \
 	X(API_JACOBIAN_TRIPLETS, "triplets", "every contact's block, duplicates add up")

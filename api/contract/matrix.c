@@ -28,9 +28,9 @@ static const struct api_rule hessian_rules[API_N_HESSIAN] = {
 };
 const struct api_object api_hessian = {
 	"HessianChoice", "Format of the returned Hessian.", hessian_rules, API_N_HESSIAN, -1,
-	"{'dependentSchemas': {'triangle': {'properties': {'format': {'enum': ['triplets', 'csr', 'bsr', 'csc']}}}},"
+	"{'dependentSchemas': {'triangle': {'properties': {'format': {'enum': ['triplets', 'csr', 'bsr']}}}},"
 	" 'if': {'properties': {'pattern': {'const': false}}, 'required': ['pattern']},"
-	" 'then': {'properties': {'format': {'enum': ['triplets', 'csr', 'bsr', 'csc']}}}}"};
+	" 'then': {'properties': {'format': {'enum': ['triplets', 'csr', 'bsr']}}}}"};
 
 const struct api_object api_position_jacobian = OBJECT(
 	"PositionJacobianChoice", "Format of the returned Jacobian with respect to positions.",
@@ -56,11 +56,6 @@ static const struct api_rule triplets_rules[] = {
 static const struct api_rule csr_rules[] = {
 	FORMAT("csr"), SHAPE, PLACES("indptr", "[n_dof + 1], start of every row"),
 	PLACES("indices", "column of every entry, ascending within a row"),
-	REAL_ARRAY("data", "entries", STIFFNESS, API_ANY_LENGTH),
-};
-static const struct api_rule csc_rules[] = {
-	FORMAT("csc"), SHAPE, PLACES("indptr", "[n_dof + 1], start of every column"),
-	PLACES("indices", "row of every entry, ascending within a column"),
 	REAL_ARRAY("data", "entries", STIFFNESS, API_ANY_LENGTH),
 };
 static const struct api_rule bsr_rules[] = {
@@ -92,7 +87,6 @@ static const struct api_object triplets = OBJECT_BY(
 	"Triplets", "Hessian as triplets: every contact's full block, row-major, in the order of the contacts.",
 	triplets_rules);
 static const struct api_object csr = OBJECT_BY("Csr", "Hessian in compressed rows.", csr_rules);
-static const struct api_object csc = OBJECT_BY("Csc", "Hessian in compressed columns.", csc_rules);
 static const struct api_object bsr = OBJECT_BY("Bsr", "Hessian in compressed rows of blocks.", bsr_rules);
 static const struct api_object factors = OBJECT("Factors", "Hessian as the factors of every contact's block.",
 	FORMAT("factors"), SHAPE, FRICP_TYPES(FACTOR_FIELD));
@@ -108,7 +102,7 @@ static const struct api_object jacobian_csr = OBJECT("JacobianCsr", "Jacobian in
 	PLACES("indices", "column of every entry, ascending within a row"),
 	REAL_ARRAY("data", "entries", "force / length", API_ANY_LENGTH));
 
-const struct api_object *const api_hessian_answers[] = {&triplets, &csr, &bsr, &factors, &csc, NULL};
+const struct api_object *const api_hessian_answers[] = {&triplets, &csr, &bsr, &factors, NULL};
 const struct api_object *const api_jacobian_answers[] = {&jacobian_csr, &jacobian_triplets, NULL};
 
 #define PATTERN_WORD(word, ...) word,

@@ -43,7 +43,7 @@ void api_check_hessian(struct api_request_check *w)
 	api_check_word(w->check, &projection, &to->projection);
 	if (to->format == API_FACTORS && triangle.node)
 		api_fault_at(w->check->fault, API_E_WITHOUT_EFFECT, &triangle.path,
-		             "\"triangle\" is only for triplets, csr, bsr and csc");
+		             "\"triangle\" is only for triplets, csr and bsr");
 	if (to->format == API_BSR && w->n_twists != 0 && w->n_twists != API_UNKNOWN_LENGTH)
 		api_check_without_bodies(w->check, &format);
 	to->without_pattern = !wants_pattern(w, &pattern);

@@ -108,7 +108,7 @@ int frictiond_set_jvp(struct frictiond_set *set, const json_t *query, const stru
 int frictiond_set_vjp(struct frictiond_set *set, const json_t *query, const struct frictiond_frame *frame,
                       struct frictiond_answer *answer, struct frictiond_error *error);
 
-/* The sparsity of the Hessian. format: csr, bsr, triplets, csc; triangle: full, upper, lower. Returns 0, or -1 and *error. */
+/* The sparsity of the Hessian. format: csr, bsr, triplets; triangle: full, upper, lower. Returns 0, or -1 and *error. */
 int frictiond_set_pattern(struct frictiond_set *set, const char *format, const char *triangle,
                           struct frictiond_answer *answer, struct frictiond_error *error);
 

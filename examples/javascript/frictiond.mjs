@@ -371,7 +371,7 @@ export class CollisionSet {
 
 	/**
 	 * The Hessian without its numbers.
-	 * @param {{format?: "csr" | "bsr" | "triplets" | "csc", triangle?: "full" | "upper" | "lower", signal?: AbortSignal}} [options]
+	 * @param {{format?: "csr" | "bsr" | "triplets", triangle?: "full" | "upper" | "lower", signal?: AbortSignal}} [options]
 	 * @returns {Promise<Answer>}
 	 */
 	async pattern({ format = "csr", triangle = "full", signal } = {}) {

@@ -40,8 +40,7 @@ DTYPES = {"f64": np.dtype("<f8"), "f32": np.dtype("<f4"), "i32": np.dtype("<i4")
           "i64": np.dtype("<i8")}
 INDICES = ("rows", "cols", "indptr", "indices", "status", "vertices")  # integer fields of answers
 LISTS = ("shape", "skipped", "notes")  # fields of answers that stay lists
-PATTERN = {"csr": ("indptr", "indices"), "bsr": ("indptr", "indices"), "triplets": ("rows", "cols"),
-           "csc": ("indptr", "indices")}
+PATTERN = {"csr": ("indptr", "indices"), "bsr": ("indptr", "indices"), "triplets": ("rows", "cols")}
 REPEATED = (429, 502, 503, 504)
 FIRST_WAIT, LONGEST_WAIT = 0.05, 30.0  # seconds between tries
 LONG = 65536  # bytes; above, calling send for each array takes less time than joining them
@@ -509,7 +508,7 @@ def hessian_matrix(answer: Answer, batch: Batch | None = None, pattern: Answer |
         H = frictiond.hessian_matrix(client.evaluate(batch), batch)
         dv = scipy.sparse.linalg.spsolve(M / h + H, -residual)    # Newton step of implicit Euler
     """
-    from scipy.sparse import bsr_matrix, coo_matrix, csc_matrix, csr_matrix
+    from scipy.sparse import bsr_matrix, coo_matrix, csr_matrix
     if "hessian" not in answer:
         raise ValueError('the answer has no Hessian: ask for {"outputs": ["hessian"]}')
     h = {**(pattern or {}), **answer["hessian"]}
@@ -525,8 +524,6 @@ def hessian_matrix(answer: Answer, batch: Batch | None = None, pattern: Answer |
         matrix = csr_matrix(shape)
     elif h["format"] == "csr":
         matrix = csr_matrix((h["data"], h["indices"], h["indptr"]), shape, float, copy=True)
-    elif h["format"] == "csc":
-        matrix = csc_matrix((h["data"], h["indices"], h["indptr"]), shape, float).tocsr()
     else:
         factors = h["format"] == "factors"
         rows, cols, values = _blocks(h, batch, answer) if factors else (h["rows"], h["cols"], h["values"])

@@ -511,7 +511,7 @@ def without_numbers(hessian):
     return {k: v for k, v in hessian.items() if k not in ('data', 'values')}
 
 
-@pytest.mark.parametrize('format', ['csr', 'triplets', 'bsr', 'csc'])
+@pytest.mark.parametrize('format', ['csr', 'triplets', 'bsr'])
 @pytest.mark.parametrize('triangle', ['full', 'upper', 'lower'])
 def test_pattern(client, format, triangle):
     client.put('a', DOCUMENT)

@@ -254,11 +254,11 @@ CASES = {
         evaluate(changed(collisions={"face_vertex": {"vertices": [[3, 0, 1, 2]], **GEOMETRY}})),
     '"blend" has no effect without per-vertex coefficients': evaluate(changed(friction__blend="min")),
     'factors have no pattern to leave out': evaluate(changed(hessian={"format": "factors", "pattern": False})),
-    '"triangle" is only for triplets, csr, bsr and csc': evaluate(changed(hessian={"format": "factors", "triangle": "upper"})),
+    '"triangle" is only for triplets, csr and bsr': evaluate(changed(hessian={"format": "factors", "triangle": "upper"})),
     '"edge_edge" exists in 3D only':
         evaluate(given({"edge_edge": {"vertices": [[0, 1, 2, 3]], "normal_force": 1}}, dim=2)),
     "peak is a curve of the force, not of mu: use law_potential, law_force, law_force_over_speed or law_force_derivative": get("/v1/functions/smooth_mu?y=0&mu_s=1&mu_k=0&eps_v=1&mu_transition=peak"),
-    'expected triplets, csr, bsr, factors or csc, got "coo"': evaluate(changed(hessian={"format": "coo"})),
+    'expected triplets, csr, bsr or factors, got "coo"': evaluate(changed(hessian={"format": "coo"})),
     "expected an object, got an array of numbers. Fields here: vertices, normal_force, weight, mu, mu_s, mu_k, eps_v, "
     "mu_aniso, mu_s_aniso, mu_k_aniso, stribeck_speed, viscous, surface_velocity, anchor, closest_point, tangent_basis, "
     "grain": evaluate(changed(**{FACE: [[3, 0, 1, 2]]})),
@@ -359,7 +359,7 @@ CASES = {
     "2 is not a body: there are 2, and indices start at 0":
         evaluate({**BODIES, "collisions": {"body_body": {**BODIES["collisions"]["body_body"], "bodies": [[0, 2]]}}}),
     "a plane's normal is zero": evaluate(one("plane_vertex", [0], plane_normal=[0, 0, 0])),
-    'expected triplets, csr, bsr, factors or csc, got "CSR"; did you mean "csr"?': evaluate(changed(hessian={"format": "CSR"})),
+    'expected triplets, csr, bsr or factors, got "CSR"; did you mean "csr"?': evaluate(changed(hessian={"format": "CSR"})),
     "line 1, column 25: a value expected; a digit must precede the point: 0.5":
         evaluate('{"dim":3,"velocities":[[.5,0,0]]}'),
     "line 1, column 26: ',' or ']' expected; write exponents with e: 1e-3":

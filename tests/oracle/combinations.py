@@ -23,7 +23,7 @@ FACTORS = {
     'lagged': ['none', 'document', 'query', 'both'],
     'lagged_bodies': ['none', 'document', 'query', 'both'],
     'on_degenerate': ['absent', 'error', 'skip', 'faults'],
-    'format': ['triplets', 'csr', 'bsr', 'factors', 'csc'],
+    'format': ['triplets', 'csr', 'bsr', 'factors'],
     'triangle': ['absent', 'full', 'upper', 'lower'],
     'projection': ['none', 'clamp', 'abs'],
     'pattern': ['absent', 'true', 'false'],

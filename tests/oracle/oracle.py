@@ -318,7 +318,6 @@ class Evaluation:
             return out
         merged = {}
         for row, col, value in entries:
-            row, col = (col, row) if form == 'csc' else (row, col)
             merged[row, col] = merged.get((row, col), mpf(0)) + value
         keys = sorted(merged)
         counts = [0] * (ndof + 1)

@@ -62,7 +62,6 @@ function count(hessian: NonNullable<Answer["hessian"]>): number {
 	switch (hessian.format) {
 	case "triplets": return hessian.values.length;
 	case "csr":
-	case "csc":
 	case "bsr": return hessian.data.length;
 	case "factors": return hessian.plane_vertex?.weights.length ?? 0;
 	}
