@@ -137,11 +137,3 @@ const struct api_object api_skipped_contact = OBJECT("Skipped", "A skipped conta
 	COUNT("index", "number of the contact within its group"),
 	{.name = "reason", .kind = API_WORD, .words = reasons, .meanings = reason_meanings, .required = true,
 	 .meaning = "reason for skipping it"});
-
-/* ---- /v1/types ---- */
-
-static const struct api_object contact_type = OBJECT("ContactType", "A type of contact.",
-	{.name = "name", .kind = API_WORD, .words = api_group_names, .required = true, .meaning = "name of the group"},
-	COUNT("members", "vertices or bodies of a stencil"), COUNT("coordinates", "numbers of a closest point"));
-const struct api_object api_type_list_answer = OBJECT("ContactTypeList", "The types of contact.",
-	{.name = "types", .kind = API_LIST, .objects = ONE(contact_type), .required = true, .meaning = "all types"});

@@ -217,7 +217,7 @@ static inline size_t api_limit_number(const struct api_limit *limit, const struc
 extern const char *const api_note_codes[];
 extern const char *const api_quantity_names[FRIC_N_QUANTITIES + 1];
 
-extern const struct api_object api_function_answer, api_pairs_answer, api_function_list_answer, api_type_list_answer, api_info_answer,
+extern const struct api_object api_function_answer, api_pairs_answer, api_function_list_answer, api_info_answer,
 	api_health_answer, api_check_answer, api_problem_document;
 
 #endif

@@ -45,7 +45,6 @@ static const struct api_route rows[] = {
 	{"/v1/functions", .methods[API_GET] = &api_get_functions, .negotiates = true},
 	{"/v1/functions/{name}", .methods = {[API_GET] = &api_get_function, [API_POST] = &api_post_function},
 	 .negotiates = true, .exists = api_function_exists, .names = api_function_describe},
-	{"/v1/types", .methods[API_GET] = &api_get_types, .negotiates = true},
 	{"/v1/info", .methods[API_GET] = &api_get_info, .negotiates = true},
 	{"/healthz", .methods[API_GET] = &api_get_health, .is_open = true, .is_probe = true},
 	{"/readyz", .methods[API_GET] = &api_get_readiness, .is_open = true, .is_probe = true, .is_readiness = true},

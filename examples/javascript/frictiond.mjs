@@ -198,14 +198,6 @@ export class Client {
 	}
 
 	/**
-	 * The types of contact, with the sizes of their fields.
-	 * @returns {Promise<Answer[]>}
-	 */
-	async types() {
-		return (await this.#ask("GET", "/v1/types")).types;
-	}
-
-	/**
 	 * Version, limits, threads of the service.
 	 * @returns {Promise<Answer>}
 	 */

@@ -199,10 +199,6 @@ class Client:
         """
         return self._ask("GET", "/v1/functions")["functions"]
 
-    def types(self) -> list[Answer]:
-        """The types of contact, with the sizes of their fields."""
-        return self._ask("GET", "/v1/types")["types"]
-
     def info(self) -> Answer:
         """Version, limits, threads of the service.
 

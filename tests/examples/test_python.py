@@ -538,11 +538,6 @@ def test_info(server):
     assert info["formats"] == [frictiond.JSON, frictiond.FRAME]
 
 
-def test_types(server):
-    types = {entry["name"]: entry for entry in frictiond.Client(server).types()}
-    assert types["face_vertex"] == {"name": "face_vertex", "members": 4, "coordinates": 2} and len(types) == 7
-
-
 @pytest.mark.parametrize("triangle", ["full", "upper", "lower"])
 @pytest.mark.parametrize("form", ["csr", "triplets", "bsr"])
 def test_values_of_a_pattern_are_the_same_matrix(server, form, triangle):

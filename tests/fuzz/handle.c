@@ -30,8 +30,7 @@ static const char *const routes[] = {"/v1/evaluate",
                                      "/ApplyJacobian",
                                      "/ApplyHessian",
                                      "/v1/jvp",
-                                     "/v1/vjp",
-                                     "/v1/types"};
+                                     "/v1/vjp"};
 static const char *const methods[] = {"POST", "GET", "HEAD", "PUT", ""};
 static const char *const contents[] = {
 	api_media_json, api_media_frame, NULL, "application/json; charset=utf-8", "text/plain", ""};

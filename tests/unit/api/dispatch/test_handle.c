@@ -219,7 +219,6 @@ static void answers_all_routes(void **unused)
 	        "{\"function\":\"smooth_mu\",\"values\":[1.0,2.0]}");
 	answers("GET", "/v1/functions", "", "{\"functions\":[{\"name\":\"smooth_friction_f0\"");
 	answers("GET", "/v1/info", "", "{\"name\":\"frictiond\"");
-	answers("GET", "/v1/types", "", "{\"types\":[{\"name\":\"vertex_vertex\",\"members\":2,\"coordinates\":0}");
 	answers("GET", "/healthz", "", "{");
 	answers("GET", "/readyz", "", "{");
 }

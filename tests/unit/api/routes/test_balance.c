@@ -175,7 +175,6 @@ static void functions_and_the_rest(void **unused)
 {
 	(void)unused;
 	static const char *const targets[] = {"/v1/functions",
-	                                      "/v1/types",
 	                                      "/v1/info",
 	                                      "/healthz",
 	                                      "/readyz",
