@@ -1,6 +1,7 @@
 #include "tests/fuzz/parts.h"
 
 #include "api/validate/query.h"
+#include "core/derive/fields.h"
 #include "tests/fuzz/fuzz.h"
 
 /* ---- batches ---- */
@@ -11,39 +12,22 @@ static void same_bits(const char *what, const void *a, const void *b, size_t byt
 	FUZZ_CHECK(!a || !bytes || !memcmp(a, b, bytes), "%s", what);
 }
 
-static void same_values(const char *what, const struct fric_values *a, const struct fric_values *b, size_t n,
-                        size_t row)
+static void same_rows(enum fric_row row, const struct fric_values *a, const struct fric_values *b, size_t n,
+                      size_t width)
 {
-	FUZZ_CHECK(a->stride == b->stride, "%s", what);
-	same_bits(what, a->data, b->data, (a->stride ? n * a->stride : row) * sizeof(double));
+	FUZZ_CHECK(a->stride == b->stride && !a->data == !b->data, "row %d", row);
+	FUZZ_CHECK(!a->data || !memcmp(a->data, b->data, (a->stride ? n * a->stride : width) * sizeof(double)), "row %d",
+	           row);
 }
 
 static void same_groups(enum fric_type type, const struct fric_group *a, const struct fric_group *b, size_t dim)
 {
-	const size_t t = dim - 1, n = a->n, point = (size_t)fric_closest_point_size(type);
+	const size_t n = a->n;
 	FUZZ_CHECK(a->n == b->n, "%zu", n);
 	same_bits("vertices", a->vertices, b->vertices, n * (size_t)fric_stencil_size(type) * sizeof(*a->vertices));
-	same_values("normal_force", &a->normal_force, &b->normal_force, n, 1);
-	same_values("weight", &a->weight, &b->weight, n, 1);
-	same_values("mu_s", &a->mu_s, &b->mu_s, n, 1);
-	same_values("mu_k", &a->mu_k, &b->mu_k, n, 1);
-	same_values("eps_v", &a->eps_v, &b->eps_v, n, 1);
-	same_values("mu_aniso", &a->mu_aniso, &b->mu_aniso, n, t);
-	same_values("mu_s_aniso", &a->mu_s_aniso, &b->mu_s_aniso, n, t);
-	same_values("mu_k_aniso", &a->mu_k_aniso, &b->mu_k_aniso, n, t);
-	same_values("closest_point", &a->closest_point, &b->closest_point, n, point);
-	same_values("tangent_basis", &a->tangent_basis, &b->tangent_basis, n, dim * t);
-	same_values("plane_normal", &a->plane_normal, &b->plane_normal, n, dim);
-	same_values("plane_origin", &a->plane_origin, &b->plane_origin, n, dim);
-	same_values("stribeck_speed", &a->stribeck_speed, &b->stribeck_speed, n, 1);
-	same_values("viscous", &a->viscous, &b->viscous, n, 1);
-	same_values("surface_velocity", &a->surface_velocity, &b->surface_velocity, n, dim);
-	same_values("anchor", &a->anchor, &b->anchor, n, dim);
-	same_values("grain", &a->grain, &b->grain, n, dim);
-	same_values("point", &a->point, &b->point, n, dim);
-	same_values("normal", &a->normal, &b->normal, n, dim);
-	same_values("spin_radius", &a->spin_radius, &b->spin_radius, n, 1);
-	same_values("roll_radius", &a->roll_radius, &b->roll_radius, n, 1);
+	for (enum fric_row row = 0; row < FRIC_N_ROWS; row++)
+		same_rows(row, fricp_group_row(a, row), fricp_group_row(b, row), n,
+		          (size_t)fricp_row_width(type, (int)dim, row));
 }
 
 static void same_laws(const struct fric_law *a, const struct fric_law *b)

@@ -1,5 +1,6 @@
 /* Numbers from the whole range of doubles in every field: each call returns finite numbers or an error, and all kernels
  * return the same. */
+#include "core/derive/fields.h"
 #include "tests/property/scene.h"
 #include "tests/share.h"
 
@@ -49,13 +50,11 @@ static void disturb(double *x, size_t n, struct rng *rng)
 /* One field in `odds`: with too many extreme fields no batch would be valid. */
 static void disturb_group(struct fric_group *g, struct rng *rng, size_t odds)
 {
-	const struct fric_values all[] = {
-		g->normal_force, g->weight,           g->mu_s,          g->mu_k,          g->eps_v,         g->mu_aniso,
-		g->mu_s_aniso,   g->mu_k_aniso,       g->tangent_basis, g->closest_point, g->plane_normal,  g->plane_origin,
-		g->grain,        g->surface_velocity, g->anchor,        g->viscous,       g->stribeck_speed};
-	for (size_t f = 0; f < sizeof(all) / sizeof(all[0]); f++)
-		if (all[f].data && g->n && below(rng, odds) == 0)
-			disturb((double *)all[f].data, g->n * all[f].stride, rng);
+	for (enum fric_row row = 0; row < FRIC_N_ROWS; row++) {
+		const struct fric_values *field = fricp_group_row(g, row);
+		if (field->data && g->n && below(rng, odds) == 0)
+			disturb((double *)field->data, g->n * field->stride, rng);
+	}
 }
 
 static void disturb_barrier(struct fric_barrier *barrier, struct rng *rng, size_t odds)

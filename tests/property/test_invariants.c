@@ -1,4 +1,5 @@
 /* Properties that hold for every batch, by physics or by construction. */
+#include "core/derive/fields.h"
 #include "tests/property/hessians.h"
 
 enum { N_SCENES = 400 };
@@ -388,24 +389,20 @@ static void test_transitions_agree(void **state)
 /* The rows of a group's fields in another order. */
 static void permute(struct scene *s, struct fric_group *g, enum fric_type type, const size_t *order)
 {
-	struct fric_values *const fields[] = {&g->normal_force,  &g->weight,           &g->mu_s,         &g->mu_k,
-	                                      &g->eps_v,         &g->mu_aniso,         &g->mu_s_aniso,   &g->mu_k_aniso,
-	                                      &g->tangent_basis, &g->closest_point,    &g->plane_normal, &g->plane_origin,
-	                                      &g->grain,         &g->surface_velocity, &g->anchor,       &g->viscous,
-	                                      &g->stribeck_speed};
 	const size_t k = (size_t)fric_stencil_size(type);
 	int32_t *vertices = scene_memory(s, g->n * k, sizeof(int32_t));
 	for (size_t i = 0; i < g->n; i++)
 		memcpy(vertices + i * k, g->vertices + order[i] * k, k * sizeof(int32_t));
 	g->vertices = vertices;
-	for (size_t f = 0; f < sizeof(fields) / sizeof(fields[0]); f++) {
-		const struct fric_values old = *fields[f];
+	for (enum fric_row row = 0; row < FRIC_N_ROWS; row++) {
+		struct fric_values *field = (struct fric_values *)fricp_group_row(g, row);
+		const struct fric_values old = *field;
 		if (!old.data)
 			continue;
 		double *data = scene_memory(s, g->n * old.stride, sizeof(double));
 		for (size_t i = 0; i < g->n; i++)
 			memcpy(data + i * old.stride, old.data + order[i] * old.stride, old.stride * sizeof(double));
-		fields[f]->data = data;
+		field->data = data;
 	}
 }
 
