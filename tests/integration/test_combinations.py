@@ -30,7 +30,6 @@ OTHER = {'dim': 3, 'n_vertices': 2, 'friction': {'eps_v': 1, 'mu': 1, 'viscous':
 FIELDS = {'velocities': ('velocities', 'body_velocities'), 'lagged': ('lagged_velocities', 'lagged_body_velocities', 'anchor'),
           'geometry': ('positions', 'body_positions', 'point', 'normal', 'plane_normal', 'tangent_basis'),
           'coefficients': ('mu', 'mu_s', 'mu_k', 'vertex_mu', 'normal_force', 'weight', 'mu_aniso', 'eps_v')}
-OPTIONS = ('outputs', 'hessian', 'collision_outputs', 'line', 'vectors', 'position_jacobian')
 
 
 @pytest.fixture(scope='module')
@@ -80,7 +79,7 @@ def test_the_independent_program_agrees(client, scene):
 
 def same_jacobian(jacobian, whole):
     """The values agree with complex steps, and so do the indices if the pattern is included."""
-    expected = Derivatives({k: v for k, v in whole.items() if k not in OPTIONS}).position_jacobian(jacobian['format'])
+    expected = Derivatives({k: v for k, v in whole.items() if k not in sets.OPTIONS}).position_jacobian(jacobian['format'])
     if not whole['position_jacobian']['pattern']:
         expected = {k: v for k, v in expected.items() if k not in ('rows', 'cols', 'indptr', 'indices')}
     largest, words, structure = compare.worst(jacobian, expected)
@@ -166,7 +165,7 @@ def test_a_patched_set_answers_as_the_whole_request_does(client, scene, way):
 def test_the_pattern_is_that_of_the_hessian(client, scene):
     put(client, 'pattern', scene.document)
     form, triangle = scene.hessian()['format'], scene.hessian().get('triangle', 'full')
-    query = {k: v for k, v in scene.query.items() if k not in OPTIONS}
+    query = {k: v for k, v in scene.query.items() if k not in sets.OPTIONS}
     if form == 'factors':
         form = 'triplets'
     hessian = post(client, sets.path('pattern') + '/evaluate',
@@ -216,8 +215,8 @@ def product(a, b):
 
 
 def test_derivatives(client, scene):
-    request = {k: v for k, v in scene.whole().items() if k not in OPTIONS}
-    query = {k: v for k, v in scene.query.items() if k not in OPTIONS}
+    request = {k: v for k, v in scene.whole().items() if k not in sets.OPTIONS}
+    query = {k: v for k, v in scene.query.items() if k not in sets.OPTIONS}
     forth, back = asked_of(scene, request)
     put(client, 'derived', scene.document, kind_of(scene, 'body'))
     answers = {}
@@ -277,8 +276,8 @@ def test_the_bridge_evaluates_what_the_set_does(client, scene):
 # ---- check ----
 
 def test_checks(client, scene):
-    whole = {k: v for k, v in scene.whole().items() if k not in OPTIONS}
-    query = {k: v for k, v in scene.query.items() if k not in OPTIONS}
+    whole = {k: v for k, v in scene.whole().items() if k not in sets.OPTIONS}
+    query = {k: v for k, v in scene.query.items() if k not in sets.OPTIONS}
     put(client, 'checked', scene.document)
     expected = post(client, '/v1/check?derivatives=true', whole)
     got = post(client, sets.path('checked') + '/check?derivatives=true', query, kind_of(scene, 'body'))

@@ -9,8 +9,8 @@ from urllib.parse import quote, urlsplit
 
 FRAME = 'application/vnd.frictiond.frame'
 JSON = 'application/json'
-QUERY = ('velocities', 'body_velocities', 'outputs', 'hessian', 'collision_outputs', 'line', 'vectors',
-            'position_jacobian', 'tangents', 'cotangents', 'wrt')
+OPTIONS = ('outputs', 'hessian', 'collision_outputs', 'line', 'vectors', 'position_jacobian')  # of evaluations alone
+QUERY = ('velocities', 'body_velocities', *OPTIONS, 'tangents', 'cotangents', 'wrt')
 WORDS = ('outputs', 'collision_outputs', 'wrt')  # even if there are none, not an array of numbers
 VERSION = 'Collision-Set-Version'
 
