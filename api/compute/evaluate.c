@@ -81,8 +81,6 @@ static const struct {
 static bool evaluate(struct api_job *job)
 {
 	api_job_counts(job);
-	if (job->query.has_step)
-		api_render_integer(&job->render, job->render.document.root, "step", (int64_t)job->query.step);
 	if (!evaluate_sums(job))
 		return false;
 	for (int i = 0; i < API_N_EVALUATE_OUTPUTS; i++)

@@ -55,8 +55,6 @@
 	  .meaning = "vectors for the output hessian_products, which requires them; at most 256") \
 	X(API_REQUEST_POSITION_JACOBIAN, "position_jacobian", .kind = API_OBJECT, .types = EVALUATED, \
 	  .objects = ONE(api_position_jacobian), .meaning = "format of the output position_jacobian") \
-	X(API_REQUEST_STEP, "step", .kind = API_INTEGER, .types = EVALUATED, \
-	  .meaning = "number of the caller's time step, which the answer repeats") \
 	X(API_REQUEST_TANGENTS, "tangents", .kind = API_BY_POINTER, .types = FOR_JVP, .required = true, \
 	  .meaning = "the direction: JSON Pointers (RFC 6901) to fields as keys, with values of the field's shape; zero" \
 	  " for all other fields") \

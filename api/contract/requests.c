@@ -111,7 +111,6 @@ const struct api_object
 
 const struct api_object api_answer = OBJECT("EvaluateAnswer", "The results selected by outputs.",
 	COUNTS,
-	{.name = "step", .kind = API_INTEGER, .meaning = "step of the request, if it was sent"},
 	OUTPUTS(RULE_OF_OUTPUT, RULE_BESIDE)
 	SKIPPED);
 

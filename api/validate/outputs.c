@@ -127,10 +127,3 @@ void api_check_position_jacobian(struct api_request_check *w)
 	api_check_word(w->check, &format, &w->query->jacobian_format);
 	w->query->jacobian_without_pattern = !wants_pattern(w, &pattern);
 }
-
-void api_check_step(struct api_request_check *w)
-{
-	const struct api_field step = api_request_field(w, API_REQUEST_STEP);
-	w->query->has_step = step.node;
-	api_check_count(w->check, &step, &w->query->step);
-}

@@ -51,8 +51,6 @@ struct api_query {
 	bool sent_lagged_velocities, sent_lagged_body_velocities;
 	int jacobian_format;           /* enum api_jacobian_format */
 	bool jacobian_without_pattern; /* values alone */
-	bool has_step;
-	size_t step; /* the caller's; repeated in the answer */
 };
 
 /* The facts about a set that queries are checked against (set.h). */

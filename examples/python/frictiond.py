@@ -45,7 +45,7 @@ REPEATED = (429, 502, 503, 504)
 FIRST_WAIT, LONGEST_WAIT = 0.05, 30.0  # seconds between tries
 LONG = 65536  # bytes; above, calling send for each array takes less time than joining them
 PLACE = ("velocities", "body_velocities")  # fields of a query: where to evaluate
-WANTED = ("outputs", "collision_outputs", "hessian", "line", "vectors", "position_jacobian", "step")  # and what to return
+WANTED = ("outputs", "collision_outputs", "hessian", "line", "vectors", "position_jacobian")  # and what to return
 LOST = ("unknown_set", "set_changed")  # codes of errors that another PUT resolves
 __path__ = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "frictiond")]  # where frictiond.torch may be
 

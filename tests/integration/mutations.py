@@ -22,7 +22,7 @@ def document(dim, friction, groups):
             'hessian': {'format': 'csr', 'triangle': 'upper', 'projection': 'clamp'},
             'collision_outputs': ['mu_s', 'status', 'distance'], 'on_degenerate': 'error',
             'line': {'direction': velocities(dim, 0.5), 'steps': [0.0, -1.0, 0.5]},
-            'vectors': [[0.5] * (6 * dim)] * 3, 'position_jacobian': {'format': 'csr'}, 'step': 7}
+            'vectors': [[0.5] * (6 * dim)] * 3, 'position_jacobian': {'format': 'csr'}}
 
 
 def derived(friction):

@@ -29,7 +29,6 @@ FACTORS = {
     'pattern': ['absent', 'true', 'false'],
     'outputs': ['default', 'sums', 'line', 'products', 'collisions', 'jacobian', 'everything'],
     'fields': ['velocities', 'lagged', 'geometry', 'coefficients', 'everything'],
-    'step': ['absent', 'zero', 'sent'],
     'body': ['json', 'frame'],
     'answer': ['json', 'frame'],
 }
@@ -280,8 +279,6 @@ class Scene:
         query['hessian'] = self.hessian()
         if 'collisions' in (wanted or []):
             query['collision_outputs'] = OUTPUTS + (['spin', 'rolling'] if self.n_bodies else [])
-        if row['step'] != 'absent':
-            query['step'] = 0 if row['step'] == 'zero' else self.rng.randrange(1, 1000)
         if 'line' in (wanted or []):
             query['line'] = self.line()
         if 'hessian_products' in (wanted or []):

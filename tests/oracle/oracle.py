@@ -228,8 +228,6 @@ class Evaluation:
         out = {'n_vertices': self.n_vertices, 'n_collisions': len(self.all())}
         if 'body_positions' in request:
             out['n_bodies'] = self.n_bodies
-        if 'step' in request:
-            out['step'] = request['step']
         if 'potential' in wanted:
             out['potential'] = doubles(self.potential())
         if 'gradient' in wanted:

@@ -9,8 +9,7 @@ from urllib.parse import quote, urlsplit
 
 FRAME = 'application/vnd.frictiond.frame'
 JSON = 'application/json'
-OPTIONS = ('outputs', 'hessian', 'collision_outputs', 'line', 'vectors', 'position_jacobian',
-           'step')  # of evaluations alone
+OPTIONS = ('outputs', 'hessian', 'collision_outputs', 'line', 'vectors', 'position_jacobian')  # of evaluations alone
 QUERY = ('velocities', 'body_velocities', *OPTIONS, 'tangents', 'cotangents', 'wrt')
 WORDS = ('outputs', 'collision_outputs', 'wrt')  # even if there are none, not an array of numbers
 VERSION = 'Collision-Set-Version'
