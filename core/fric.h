@@ -145,7 +145,6 @@ struct fric_group {
 	struct fric_values grain;  /* [n, 3] any length, 3D without tangent_basis: first basis direction */
 	struct fric_values point, normal;            /* [n, dim] of bodies: contact point; normal, not zero, any length */
 	struct fric_values spin_radius, roll_radius; /* [n] >= 0, length, of bodies; spin in 3D; absent: 0 */
-	struct fric_values load_factor;              /* [n] >= 0, a second factor of the weight; absent: 1 */
 };
 
 enum fric_law_type { FRIC_SMOOTH, FRIC_STRIBECK, FRIC_EXPONENTIAL, FRIC_CURVE, FRIC_ADHESION };
@@ -492,10 +491,9 @@ enum fric_row {
 	FRIC_ROW_POINT,            /* dim */
 	FRIC_ROW_NORMAL,           /* dim */
 	FRIC_ROW_SPIN_RADIUS,
-	FRIC_ROW_ROLL_RADIUS,
-	FRIC_ROW_LOAD_FACTOR
+	FRIC_ROW_ROLL_RADIUS
 };
-#define FRIC_N_ROWS 22
+#define FRIC_N_ROWS 21
 
 /* An array for each of some fields: tangents, which are read, or cotangents, which are overwritten. NULL: the tangent
  * is zero, the cotangent is not wanted. Set only fields that the batch has: rows of groups that have contacts and whose

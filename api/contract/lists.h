@@ -137,8 +137,6 @@
 	  .meaning = "lambda; by default derived from barrier, which contacts of bodies cannot use") \
 	X(API_GROUP_WEIGHT, "weight", ROW(WEIGHT, weight), .shape = {API_N}, .fallback = "1", .unit = DIMENSIONLESS, \
 	  .meaning = "factor, of any sign, on the contact's potential and everything derived from it") \
-	X(API_GROUP_LOAD_FACTOR, "load_factor", ROW(LOAD_FACTOR, load_factor), .range = API_NON_NEGATIVE, .shape = {API_N}, \
-	  .fallback = "1", .unit = DIMENSIONLESS, .meaning = "factor of the weight, such as that of a partial safety design") \
 	X(API_GROUP_MU, "mu", .by = {1 + FRIC_ROW_MU_S, 1 + FRIC_ROW_MU_K}, .kind = API_REALS, COEFFICIENT, \
 	  .shape = {API_N}, .one_for_all = true, \
 	  .meaning = "coefficient, both static and kinetic; by default from friction") \

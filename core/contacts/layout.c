@@ -146,16 +146,6 @@ static void carve_bodies(struct fric_contacts *c, const struct fric_batch *batch
 	c->roll_radius = carve_field(carver, batch, c->n, offsetof(struct fric_group, roll_radius), 0, &zero);
 }
 
-/* The product of two fields. */
-static void carve_weight(struct fric_contacts *c, const struct fric_batch *batch, struct carver *carver)
-{
-	static const double one = 1;
-	double weight = 1, factor = 1;
-	const bool uniform = uniform_value(batch, offsetof(struct fric_group, weight), 0, &one, &weight) &&
-	                     uniform_value(batch, offsetof(struct fric_group, load_factor), 0, &one, &factor);
-	c->weight = carve_column(carver, c->n, uniform, weight * factor);
-}
-
 static void carve_arrays(struct fric_contacts *c, const struct fric_batch *batch, struct carver *carver)
 {
 	static const double one = 1;
@@ -166,7 +156,7 @@ static void carve_arrays(struct fric_contacts *c, const struct fric_batch *batch
 	for (int i = 0; i < c->dim * (c->dim - 1); i++)
 		c->tangent_basis[i] = carve(carver, n, sizeof(double));
 	c->distance = carve(carver, n, sizeof(double));
-	carve_weight(c, batch, carver);
+	c->weight = carve_field(carver, batch, n, offsetof(struct fric_group, weight), 0, &one);
 	c->eps_v = carve_field(carver, batch, n, offsetof(struct fric_group, eps_v), 0, &batch->friction.eps_v);
 	for (size_t m = 0; m < 2; m++)
 		c->mu_aniso[m] = m < (size_t)c->dim - 1

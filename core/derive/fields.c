@@ -29,7 +29,6 @@ static const struct {
 	[FRIC_ROW_NORMAL] = {offsetof(struct fric_group, normal), AT_NORMAL},
 	[FRIC_ROW_SPIN_RADIUS] = {offsetof(struct fric_group, spin_radius), AT_SPIN_RADIUS},
 	[FRIC_ROW_ROLL_RADIUS] = {offsetof(struct fric_group, roll_radius), AT_ROLL_RADIUS},
-	[FRIC_ROW_LOAD_FACTOR] = {offsetof(struct fric_group, load_factor), AT_LOAD_FACTOR},
 };
 
 int fricp_row_width(enum fric_type type, int dim, enum fric_row row)

@@ -56,23 +56,15 @@ static void fill_contact(const struct forward *task, enum fric_type type, size_t
 
 /* ---- spans by kernels ---- */
 
-/* Adds the tangents of weight or normal force over their product. Where that is zero, the plain form takes over.
- * @param column  indexed from `begin` on */
-static void add_strength(const struct link *link, struct span span, size_t first, struct column column, size_t begin,
+/* Adds the tangents of weight or normal force over their product. Where that is zero, the plain form takes over. */
+static void add_strength(const struct link *link, struct span span, size_t first, struct column column,
                          struct tangent_workspace *w)
 {
 	for (size_t j = 0; j < span.n; j++) {
-		const double x = *column_at(column, begin + j), d = link->data[(first + j) * link->stride];
+		const double x = *column_at(column, span.begin + j), d = link->data[(first + j) * link->stride];
 		w->strength[j] += x == 0 ? 0 : d / x;
 		w->of.good[j] = x == 0 ? 0 : w->of.good[j];
 	}
-}
-
-/* The weights as sent, without load factors. */
-static struct column own_weight(const struct forward *task, enum fric_type type)
-{
-	const struct fric_values values = task->source.derivation->batch->groups[type].weight;
-	return (struct column){(double *)values.data, values.stride};
 }
 
 static void add_column(const struct link *link, size_t n, size_t first, const double *by, double *out)
@@ -86,8 +78,8 @@ static void add_link(const struct forward *task, const struct link *link, struct
 	const struct fric_contacts *c = task->vertices.contacts;
 	const size_t first = span.begin - c->start[span.type];
 	switch (link->first) {
-	case AT_NORMAL_FORCE: add_strength(link, span, first, c->normal_force, span.begin, w); break;
-	case AT_WEIGHT: add_strength(link, span, first, own_weight(task, span.type), first, w); break;
+	case AT_NORMAL_FORCE: add_strength(link, span, first, c->normal_force, w); break;
+	case AT_WEIGHT: add_strength(link, span, first, c->weight, w); break;
 	case AT_MU_S: add_column(link, span.n, first, NULL, w->law[BY_MU_S]); break;
 	case AT_MU_K: add_column(link, span.n, first, NULL, w->law[BY_MU_K]); break;
 	case AT_EPS_V: add_column(link, span.n, first, NULL, w->law[BY_EPS_V]); break;

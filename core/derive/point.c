@@ -413,27 +413,13 @@ static void slip_forwards(const struct point_task *task, const struct contact_po
 	turning_tangent(dim, n_turning(task, p), &p->frame, p->now.turn, &lagged->frame, &t->at[AT_TURN], u + dim - 1);
 }
 
-/* A field of the contact's group with the default 1. */
-static double factor_of(const struct point_task *task, const struct contact_point *p, enum fric_row row)
-{
-	const struct fric_values *values = fricp_group_row(&task->batch->groups[p->type], row);
-	return values->data ? values->data[p->row * values->stride] : 1;
-}
-
-double fricp_point_load_factor(const struct point_task *task, const struct contact_point *p)
-{
-	return factor_of(task, p, FRIC_ROW_LOAD_FACTOR);
-}
-
 static void force_inputs_of(const struct point_task *task, const struct contact_point *p, const struct inputs *t,
                             const struct lagged_tangents *lagged, struct force_inputs *out)
 {
 	const struct fric_contacts *c = task->contacts;
 	const long double weight = *column_at(c->weight, p->i), normal_force = *column_at(c->normal_force, p->i);
 	long double bare[3], pulled[3];
-	const long double weight_tangent = t->at[AT_WEIGHT] * factor_of(task, p, FRIC_ROW_LOAD_FACTOR) +
-	                                   t->at[AT_LOAD_FACTOR] * factor_of(task, p, FRIC_ROW_WEIGHT);
-	*out = (struct force_inputs){.s = weight_tangent * normal_force + weight * lagged->normal_force,
+	*out = (struct force_inputs){.s = t->at[AT_WEIGHT] * normal_force + weight * lagged->normal_force,
 	                             .mu_s = lagged->mu[0],
 	                             .mu_k = lagged->mu[1],
 	                             .eps_v = t->at[AT_EPS_V],
@@ -601,9 +587,7 @@ static void force_backwards(const struct point_task *task, const struct contact_
 	const struct fric_contacts *c = task->contacts;
 	const long double normal_force = s * *column_at(c->weight, p->i);
 	struct barrier_derivatives by;
-	const long double weight = s * *column_at(c->normal_force, p->i);
-	out->at[AT_WEIGHT] = weight * factor_of(task, p, FRIC_ROW_LOAD_FACTOR);
-	out->at[AT_LOAD_FACTOR] = weight * factor_of(task, p, FRIC_ROW_WEIGHT);
+	out->at[AT_WEIGHT] = s * *column_at(c->normal_force, p->i);
 	out->at[AT_NORMAL_FORCE] = normal_force;
 	if (!task->cases[p->type].has_barrier)
 		return;

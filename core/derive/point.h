@@ -91,7 +91,4 @@ bool fricp_has_ellipse(const struct point_task *task, const struct contact_point
 void fricp_add_to_table(const struct point_task *task, enum fric_type type, size_t i, int kind, long double mu,
                         double *table);
 
-/* The contact's load factor, which multiplies its weight. */
-double fricp_point_load_factor(const struct point_task *task, const struct contact_point *point);
-
 #endif

@@ -11,10 +11,10 @@ void fricp_second_prepare(const struct fric_derivation *derivation, const struct
 }
 
 /* The part of the product rule from the tangents of weight and normal force, whose product is s. */
-static void add_product(long double s, const long double *tangent, struct inputs *out)
+static void add_product(const struct force_inputs *of, const long double *tangent, struct inputs *out)
 {
-	out->at[AT_WEIGHT] += s * tangent[AT_NORMAL_FORCE];
-	out->at[AT_NORMAL_FORCE] += s * tangent[AT_WEIGHT];
+	out->at[AT_WEIGHT] += of->s * tangent[AT_NORMAL_FORCE];
+	out->at[AT_NORMAL_FORCE] += of->s * tangent[AT_WEIGHT];
 }
 
 /* Adds the blends' second derivatives; a coefficient from an ellipse is no blend.
@@ -51,7 +51,7 @@ static void second_of(const struct point_task *along, const struct point_task *t
 	fricp_force_cotangent(&point->force, 1, none, &of);
 	fricp_force_second(&task->contacts->table, &point->force, &change, &turned);
 	fricp_point_back(task, point, &turned, out);
-	add_product(of.s * fricp_point_load_factor(along, point), tangent.at, out);
+	add_product(&of, tangent.at, out);
 	add_blend(along, point, 0, of.mu_s, out);
 	add_blend(along, point, 1, of.mu_k, out);
 }

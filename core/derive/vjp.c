@@ -76,11 +76,10 @@ static bool run_kernels(const struct backward *task, struct span span, struct co
 }
 
 /* The strength's cotangent over weight or normal force. Where that is zero, the plain form takes over. */
-static const double *over_column(struct column column, struct span span, size_t begin, struct cotangent_workspace *w,
-                                 double *room)
+static const double *over_column(struct column column, struct span span, struct cotangent_workspace *w, double *room)
 {
 	for (size_t j = 0; j < span.n; j++) {
-		const double x = *column_at(column, begin + j);
+		const double x = *column_at(column, span.begin + j);
 		room[j] = x == 0 ? 0 : w->strength[j] / x;
 		w->of.good[j] = x == 0 ? 0 : w->of.good[j];
 	}
@@ -95,17 +94,13 @@ static const double *times_strength(const double *by, size_t n, const struct cot
 }
 
 /* The kernels' result for a place, or NULL: zeros. @param room [FRIC_SPAN] */
-static const double *cotangents_at(const struct backward *task, struct span span, int place,
+static const double *cotangents_at(const struct fric_contacts *c, struct span span, int place,
                                    struct cotangent_workspace *w, double *room)
 {
-	const struct fric_contacts *c = task->vertices.contacts;
-	const struct fric_values weight =
-		task->source.derivation->batch->groups[span.type].weight; /* without load factors */
-	const struct column own = {(double *)weight.data, weight.stride};
 	const int member = (place - AT_POSITION) / 3;
 	switch (place) {
-	case AT_NORMAL_FORCE: return over_column(c->normal_force, span, span.begin, w, room);
-	case AT_WEIGHT: return over_column(own, span, span.begin - c->start[span.type], w, room);
+	case AT_NORMAL_FORCE: return over_column(c->normal_force, span, w, room);
+	case AT_WEIGHT: return over_column(c->weight, span, w, room);
 	case AT_MU_S: return w->law[BY_MU_S];
 	case AT_MU_K: return w->law[BY_MU_K];
 	case AT_EPS_V: return w->law[BY_EPS_V];
@@ -139,10 +134,10 @@ static void store_cotangents(const struct backward *task, struct span span, stru
 	memset(sum, 0, span.n * sizeof(double));
 	for (int l = 0; l < links->n; l++)
 		if (links->link[l].stride)
-			copy_numbers(cotangents_at(task, span, (int)links->link[l].first, w, room), span.n, links->link[l].stride,
+			copy_numbers(cotangents_at(c, span, (int)links->link[l].first, w, room), span.n, links->link[l].stride,
 			             links->link[l].data + (span.begin - c->start[span.type]) * links->link[l].stride, sum);
 	for (size_t m = 0; m < task->kept.n; m++)
-		copy_numbers(cotangents_at(task, span, task->kept.place[m], w, room), span.n, 1, columns[m], sum);
+		copy_numbers(cotangents_at(c, span, task->kept.place[m], w, room), span.n, 1, columns[m], sum);
 }
 
 static void fill_span(void *data, struct span span, span_columns *columns, struct fault *fault)

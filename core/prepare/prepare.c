@@ -225,9 +225,6 @@ static void copy_fields(const struct drafts *d)
 	struct fric_contacts *c = d->task->contacts;
 	const struct fric_group *g = d->group;
 	copy_column(d, g->weight, 0, 1, c->weight);
-	double *weight = column_at(c->weight, d->span.begin);
-	for (size_t j = 0; j < d->span.n && c->weight.stride && g->load_factor.data; j++)
-		weight[j] *= *row(g->load_factor, d->first + j);
 	copy_column(d, g->eps_v, 0, d->task->batch->friction.eps_v, c->eps_v);
 	if (law_has(law_of(&c->law), LAW_DECAYS))
 		copy_column(d, g->stribeck_speed, 0, c->law.stribeck_speed, c->unit);

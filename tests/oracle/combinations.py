@@ -20,7 +20,6 @@ FACTORS = {
     'geometry': ['derived', 'given'],
     'aniso': ['none', 'scaled', 'ellipses'],
     'offsets': ['none', 'surface_velocity', 'anchor', 'viscous'],
-    'load': ['none', 'factor'],
     'lagged': ['none', 'document', 'query', 'both'],
     'lagged_bodies': ['none', 'document', 'query', 'both'],
     'on_degenerate': ['absent', 'error', 'skip', 'faults'],
@@ -183,8 +182,6 @@ class Scene:
     def with_options(self, fields, n):
         row = self.row
         fields['weight'] = self.values(n)
-        if self.row['load'] == 'factor':
-            fields['load_factor'] = self.values(n)
         if row['coefficients'] == 'own':
             fields['mu'] = self.values(n)
             fields['eps_v'] = self.values(n)

@@ -42,7 +42,6 @@ class Contact:
         one = {'weight': 1, 'eps_v': friction.get('eps_v', 1), 'viscous': friction.get('viscous', 0),
                'stribeck_speed': friction.get('stribeck_speed', 1)}
         self.weight, self.eps, self.viscous, self.speed = (row[k][0] if k in row else real(v) for k, v in one.items())
-        self.weight *= row.get('load_factor', [1])[0]
         self.aniso = row.get('mu_aniso', [mpf(1)] * (d - 1))
         self.surface, self.anchor = (row.get(k, [mpf(0)] * d) for k in ('surface_velocity', 'anchor'))
 

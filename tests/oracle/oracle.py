@@ -113,7 +113,7 @@ class Coefficients:
 
 # --- the request ------------------------------------------------------------------------------------------------
 
-PER_CONTACT = {'normal_force': 1, 'weight': 1, 'load_factor': 1, 'mu': 1, 'mu_s': 1, 'mu_k': 1, 'eps_v': 1, 'mu_s_aniso': 2, 'mu_k_aniso': 2,
+PER_CONTACT = {'normal_force': 1, 'weight': 1, 'mu': 1, 'mu_s': 1, 'mu_k': 1, 'eps_v': 1, 'mu_s_aniso': 2, 'mu_k_aniso': 2,
                'stribeck_speed': 1, 'viscous': 1, 'spin_radius': 1, 'roll_radius': 1}
 VECTORS = ('plane_normal', 'plane_origin', 'surface_velocity', 'anchor', 'grain', 'point', 'normal')
 

@@ -196,15 +196,6 @@ static inline void random_group_offsets(struct scene *s, struct rng *rng, struct
 		g->viscous = random_values(s, rng, n, 1, 0, 500);
 }
 
-/* Values in [low, high] that take nothing from the generator, so that other fields stay as they are. */
-static inline struct fric_values regular_values(struct scene *s, size_t n, double low, double high)
-{
-	double *data = scene_memory(s, n, sizeof(double));
-	for (size_t i = 0; i < n; i++)
-		data[i] = low + (high - low) * (double)(i % 5) / 4;
-	return (struct fric_values){data, 1};
-}
-
 /* Fields that contacts of all types may have. */
 static inline void random_fields(struct scene *s, struct rng *rng, struct fric_group *g)
 {
@@ -216,8 +207,6 @@ static inline void random_fields(struct scene *s, struct rng *rng, struct fric_g
 	}
 	if (o->signed_weights)
 		g->weight = random_values(s, rng, n, 1, -1, 2);
-	if (o->signed_weights && n % 2)
-		g->load_factor = regular_values(s, n, 0.25, 1);
 	if (o->own_eps_v)
 		g->eps_v = random_values(s, rng, n, 1, 0.5e-3, 2e-3);
 	if (o->own_stribeck_speed)
