@@ -48,11 +48,15 @@ enum { TANGENTS_SPARSE = 1, TANGENTS_TINY, TANGENTS_HUGE };
 static const int factor_levels[N_FACTORS] = {2, 6, 6, 6, 7, 7, 4, 6, 4, 4, 3, 8, 6, 3,
                                              4, 4, 2, 2, 3, 2, 6, 4, 3, 3, 5, 2, 3, 4};
 
+/* Level 0 to 2: the transitions of the smooth law; then the other types. */
+static inline enum fric_law_type law_at(int level)
+{
+	return level < 3 ? FRIC_SMOOTH : (enum fric_law_type)(level - 2);
+}
+
 static inline bool one_coefficient(const struct row *row)
 {
-	static const enum fric_law_type types[] = {FRIC_SMOOTH,      FRIC_SMOOTH, FRIC_SMOOTH,  FRIC_STRIBECK,
-	                                           FRIC_EXPONENTIAL, FRIC_CURVE,  FRIC_ADHESION};
-	return law_has_one_coefficient(law_of(&(struct fric_law){.type = types[row->level[BY_LAW]]}));
+	return law_has_one_coefficient(law_of(&(struct fric_law){.type = law_at(row->level[BY_LAW])}));
 }
 
 static inline void repair_geometry(int *l)
@@ -133,7 +137,7 @@ static inline struct options options_of(const struct row *row, struct rng *rng)
 	struct options o = {.dim = l[BY_DIM] ? 2 : 3, .n_each = n_each, .n_vertices = vertices_of(row, n_each)};
 	o.disjoint = l[BY_LAYOUT] == LAYOUT_DISJOINT;
 	o.reach = l[BY_LAYOUT] == LAYOUT_NEAR || l[BY_LAYOUT] == LAYOUT_SOME_FAR ? 20 : 0;
-	o.law = l[BY_LAW] < 3 ? FRIC_SMOOTH : (enum fric_law_type)(l[BY_LAW] - 2);
+	o.law = law_at(l[BY_LAW]);
 	o.transition = (enum fric_transition)(l[BY_LAW] < 3 ? l[BY_LAW] : 0);
 	o.own_mu = l[BY_SOURCE] == 0;
 	o.source = l[BY_SOURCE] == 0 ? FRIC_MU_NONE : (enum fric_mu_source)l[BY_SOURCE];
