@@ -147,7 +147,7 @@ struct fric_group {
 	struct fric_values spin_radius, roll_radius; /* [n] >= 0, length, of bodies; spin in 3D; absent: 0 */
 };
 
-enum fric_law_type { FRIC_SMOOTH, FRIC_STRIBECK, FRIC_EXPONENTIAL, FRIC_CURVE, FRIC_ADHESION, FRIC_FIRM };
+enum fric_law_type { FRIC_SMOOTH, FRIC_STRIBECK, FRIC_EXPONENTIAL, FRIC_CURVE, FRIC_ADHESION };
 
 /* The points of a measured curve: factors of the coefficient against the speed in excess of eps_v; at least two. */
 struct fric_curve {

@@ -36,13 +36,6 @@ const LAWS = {
 		whole: ({eps_v, curve}) => eps_v + 1.15 * curve.speeds.at(-1),
 		limit: ({mu_s, curve}) => mu_s * curve.factors.at(-1),
 	},
-	firm: {
-		takes: [],
-		words: "Rises steeply to μ at εᵥ, and stays there.",
-		reach: ({eps_v}) => eps_v,
-		whole: ({eps_v}) => 2 * eps_v,
-		limit: ({mu_s}) => mu_s,
-	},
 	adhesion: {
 		takes: [],
 		words: "A bond that holds up to μ at εᵥ and is broken from 2 εᵥ on.",

@@ -3,14 +3,13 @@
 
 /* clang-format off */
 /* In the order of enum fric_law_type. */
-static const char *const laws[] = {"smooth", "stribeck", "exponential", "curve", "adhesion", "firm", NULL};
+static const char *const laws[] = {"smooth", "stribeck", "exponential", "curve", "adhesion", NULL};
 static const char *const law_meanings[] = {
 	"static friction turns into kinetic friction below eps_v; mu_transition selects how",
 	"static up to eps_v, then mu_k + (mu_s - mu_k) exp(-x^2), x = (y - eps_v) / stribeck_speed",
 	"as stribeck, with exp(-x)",
 	"one coefficient, multiplied from eps_v on by the factor of a measured curve",
-	"one coefficient; the force is largest at eps_v and zero from 2 eps_v on",
-	"one coefficient; the force rises steeply and is smooth at eps_v", NULL};
+	"one coefficient; the force is largest at eps_v and zero from 2 eps_v on", NULL};
 /* In the order of enum fric_transition. The smooth_mu functions accept those that are curves of mu. */
 static const char *const transitions[] = {"cubic", "quadratic", "peak", NULL};
 static const char *const transition_meanings[] = {

@@ -15,11 +15,10 @@
 #include "core/law/peak.h"
 #include "core/law/point.h"
 #include "core/law/quadratic.h"
-#include "core/law/firm.h"
 
 /* The transitions of the smooth law come first, in the order of enum fric_transition, then the other types of law, in
  * the order of enum fric_law_type. */
-enum law { LAW_CUBIC, LAW_QUADRATIC, LAW_PEAK, LAW_STRIBECK, LAW_EXPONENTIAL, LAW_CURVE, LAW_ADHESION, LAW_FIRM };
+enum law { LAW_CUBIC, LAW_QUADRATIC, LAW_PEAK, LAW_STRIBECK, LAW_EXPONENTIAL, LAW_CURVE, LAW_ADHESION };
 
 /* The only properties by which code outside this wing may distinguish laws. */
 enum law_trait {
@@ -37,8 +36,7 @@ enum law_trait {
 	ROW(LAW_STRIBECK, decaying, LAW_DECAYS, more) \
 	ROW(LAW_EXPONENTIAL, decaying, LAW_DECAYS, more) \
 	ROW(LAW_CURVE, measured, LAW_MEASURED | LAW_ONE_MU, more) \
-	ROW(LAW_ADHESION, adhesion, LAW_BREAKS | LAW_ONE_MU, more) \
-	ROW(LAW_FIRM, firm, LAW_ONE_MU, more)
+	ROW(LAW_ADHESION, adhesion, LAW_BREAKS | LAW_ONE_MU, more)
 
 INLINE enum law law_of(const struct fric_law *law)
 {

@@ -37,8 +37,7 @@ static const char *const laws[] = {[FRIC_SMOOTH] = "smooth",
                                    [FRIC_STRIBECK] = "stribeck",
                                    [FRIC_EXPONENTIAL] = "exponential",
                                    [FRIC_CURVE] = "curve",
-                                   [FRIC_ADHESION] = "adhesion",
-                                   [FRIC_FIRM] = "firm"};
+                                   [FRIC_ADHESION] = "adhesion"};
 enum { N_LAWS = sizeof(laws) / sizeof(laws[0]), N_POINTS = 16 };
 
 static const char *const transitions[] = {[FRIC_CUBIC] = "cubic", [FRIC_QUADRATIC] = "quadratic", [FRIC_PEAK] = "peak"};
@@ -372,7 +371,7 @@ static void give_law(struct setup *s, enum fric_law_type type)
 	law->type = type;
 	law->stribeck_speed = 1e-3;
 	law->curve = (struct fric_curve){N_POINTS, s->curve, s->curve + N_POINTS, NULL};
-	if (type == FRIC_CURVE || type == FRIC_ADHESION || type == FRIC_FIRM)
+	if (type == FRIC_CURVE || type == FRIC_ADHESION)
 		s->mix.batch.friction.mu_k = s->mix.batch.friction.mu_s;
 }
 

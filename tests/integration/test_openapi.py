@@ -435,7 +435,7 @@ def of_the_law(request, rng):
     law = request.get('law', 'smooth')
     kept = {field: value for field, value in request.items()
             if law in OWNERS.get(field, [law]) or field not in OWNERS or rng.random() < 0.1}
-    if law in ('curve', 'adhesion', 'firm') and 'mu_s' in kept and rng.random() < 0.9:
+    if law in ('curve', 'adhesion') and 'mu_s' in kept and rng.random() < 0.9:
         kept['mu_k'] = kept['mu_s']
     return kept
 

@@ -14,7 +14,7 @@ FACTORS = {
     'n': [1, 3, 0],
     'bodies': ['none', 'world', 'both', 'no rows'],
     'coefficients': ['mu', 'two', 'vertex', 'materials', 'own'],
-    'law': ['cubic', 'peak', 'stribeck', 'exponential', 'curve', 'adhesion', 'firm'],
+    'law': ['cubic', 'peak', 'stribeck', 'exponential', 'curve', 'adhesion'],
     'values': ['one', 'list of one', 'each'],
     'forces': ['given', 'barrier'],
     'geometry': ['derived', 'given'],
@@ -189,7 +189,7 @@ class Scene:
             fields['mu_aniso'] = self.values(n, lambda: [self.number() for _ in range(self.dim - 1)])
         if row['aniso'] == 'ellipses' and self.dim == 3:
             fields['mu_s_aniso'] = self.values(n, lambda: [self.number(), self.number()])
-            if row['law'] in ('curve', 'adhesion', 'firm'):
+            if row['law'] in ('curve', 'adhesion'):
                 fields['mu_k_aniso'] = fields['mu_s_aniso']
             else:
                 fields['mu_k_aniso'] = self.values(n, lambda: [self.number(0.1, 0.4), self.number(0.1, 0.4)])
@@ -201,7 +201,7 @@ class Scene:
 
     def friction(self):
         row, f = self.row, {'eps_v': self.number(0.4, 2)}
-        one = row['law'] in ('curve', 'adhesion', 'firm')
+        one = row['law'] in ('curve', 'adhesion')
         m = 3
         upper = [[self.number() for _ in range(m)] for _ in range(m)]
         table = [[upper[min(i, j)][max(i, j)] for j in range(m)] for i in range(m)]

@@ -14,7 +14,7 @@ import law as smooth_law  # noqa: E402
 from algebra import real  # noqa: E402
 
 DECAYS = ('stribeck', 'exponential')
-ONE_COEFFICIENT = ('curve', 'adhesion', 'firm')
+ONE_COEFFICIENT = ('curve', 'adhesion')
 LAWS = ('smooth', *DECAYS, *ONE_COEFFICIENT)
 VANISHED = mpf(10)**5  # e^-VANISHED underflows a double
 
@@ -26,7 +26,7 @@ def of(friction):
         return Smooth(friction.get('mu_transition', 'cubic')).at
     if name == 'curve':
         return Measured(friction['curve']['speeds'], friction['curve']['factors']).at
-    return {'stribeck': stribeck, 'exponential': exponential, 'adhesion': adhesion, 'firm': firm}[name]
+    return {'stribeck': stribeck, 'exponential': exponential, 'adhesion': adhesion}[name]
 
 
 def knots(friction):
@@ -78,14 +78,6 @@ def adhesion(y, mu, eps, _speed=None):
         return mpf(4) / 3 * mu[0] * eps, mpf(0), mpf(0)
     z = y / eps
     return mu[0] * eps * (z**2 - z**3 / 3), mu[0] * (2 - z) / eps, 2 * mu[0] * (1 - z) / eps
-
-
-def firm(y, mu, eps, _speed=None):
-    z = y / eps
-    if y >= eps:
-        return mu[0] * y, mu[0] / y, mpf(0)
-    return (mu[0] * eps * (mpf(1) / 4 + 3 * z**2 / 2 - z**3 + z**4 / 4), mu[0] * (3 - 3 * z + z**2) / eps,
-            3 * mu[0] * (1 - z)**2 / eps)
 
 
 class Measured:

@@ -14,7 +14,7 @@ enum factor {
 	BY_BODIES,     /* none, pairs and world, pairs, world, both with long arms, both with extreme radii */
 	BY_COUNT,      /* contacts of a type: 4, 1, 64, 65, 150, 1025 */
 	BY_LAYOUT,     /* few vertices, disjoint, near, near with a few far, a hub, at the ends of a ring, shuffled */
-	BY_LAW,        /* cubic, quadratic, peak, stribeck, exponential, curve, adhesion, firm */
+	BY_LAW,        /* cubic, quadratic, peak, stribeck, exponential, curve, adhesion */
 	BY_SOURCE,     /* of coefficients: own, scalar, vertices, table */
 	BY_BLEND,      /* of vertices */
 	BY_MU,         /* different, equal, some static zero, some kinetic zero */
@@ -45,7 +45,7 @@ enum { LAYOUT_FEW, LAYOUT_DISJOINT, LAYOUT_NEAR, LAYOUT_SOME_FAR, LAYOUT_HUB, LA
 enum { BODIES_FAR = 4, BODIES_EXTREME, OWN_STEEP = 2, LAW_STEEP, WEIGHT_TINY = 4, WEIGHT_MIXED, FORCE_ENDS = 7 };
 enum { TANGENTS_SPARSE = 1, TANGENTS_TINY, TANGENTS_HUGE };
 
-static const int factor_levels[N_FACTORS] = {2, 6, 6, 6, 7, 8, 4, 6, 4, 4, 3, 8, 6, 3,
+static const int factor_levels[N_FACTORS] = {2, 6, 6, 6, 7, 7, 4, 6, 4, 4, 3, 8, 6, 3,
                                              4, 4, 2, 2, 3, 2, 6, 4, 3, 3, 5, 2, 3, 4};
 
 /* Level 0 to 2: the transitions of the smooth law; then the other types. */

@@ -1636,7 +1636,7 @@ static void test_smooth_rows(void **state)
 	enum {
 		N_BLENDS = 6,
 		N_BARRIERS = 6,
-		N_LAWS = 8,
+		N_LAWS = 7,
 		N_ROWS = N_BLENDS + N_BARRIERS + N_LAWS,
 		N_PASSES = 3,
 		FIRST = 500

@@ -9,8 +9,7 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const char reference[] = "tests/reference/derivatives_mp.txt";
-static const char *const names[] = {"cubic",       "quadratic", "peak",     "stribeck",
-                                    "exponential", "curve",     "adhesion", "firm"};
+static const char *const names[] = {"cubic", "quadratic", "peak", "stribeck", "exponential", "curve", "adhesion"};
 
 /* The curve of make_laws.py. Its unit is 1. */
 enum { N_POINTS = 5 };
