@@ -101,9 +101,9 @@ static const double *cotangents_at(const struct fric_contacts *c, struct span sp
 	switch (place) {
 	case AT_NORMAL_FORCE: return over_column(c->normal_force, span, w, room);
 	case AT_WEIGHT: return over_column(c->weight, span, w, room);
-	case AT_MU_S: return w->law[BY_MU_S];
-	case AT_MU_K: return w->law[BY_MU_K];
-	case AT_EPS_V: return w->law[BY_EPS_V];
+	case AT_MU_S:
+	case AT_MU_K:
+	case AT_EPS_V: return w->by_law ? w->law[place - AT_MU_S] : NULL; /* without: only another group needs the column */
 	case AT_DHAT:
 	case AT_STIFFNESS:
 	case AT_DMIN: return times_strength(w->of.barrier[place - AT_DHAT], span.n, w, room);

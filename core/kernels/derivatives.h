@@ -23,7 +23,7 @@ enum { STENCIL_ROW = 9, JACOBIAN_ROWS = 5 };
 /* Columns of these six changes. */
 enum { CHANGE_A, CHANGE_B, CHANGE_TURN, CHANGE_FIRST, CHANGE_SECOND, CHANGE_DISTANCE, N_CHANGES };
 
-/* The law's parameters whose derivatives the kernels compute. */
+/* The law's parameters whose derivatives the kernels compute, in the order of their places (derive/fields.h). */
 enum { BY_MU_S, BY_MU_K, BY_EPS_V, N_LAW_NUMBERS };
 
 typedef double span_column[FRIC_SPAN];
