@@ -249,7 +249,7 @@ struct target {
 	struct stage rows, cols, values;
 };
 
-static void open_target(const struct triplet_task *task, size_t at, struct target *to)
+INLINE void open_target(const struct triplet_task *task, size_t at, struct target *to)
 {
 	to->cursor =
 		(struct cursor){task->rows ? task->rows + at : NULL, task->rows ? task->cols + at : NULL, task->values + at};
@@ -263,7 +263,7 @@ static void open_target(const struct triplet_task *task, size_t at, struct targe
 	stage_open(&to->values, task->values + at);
 }
 
-static void close_target(struct target *to)
+INLINE void close_target(struct target *to)
 {
 	if (!to->streams)
 		return;
@@ -330,8 +330,8 @@ INLINE size_t write_bodies(const struct triplet_task *task, enum fric_type type,
 	return end;
 }
 
-static size_t write_group(const struct triplet_task *task, enum fric_type type, size_t begin, size_t end,
-                          struct target *to)
+INLINE size_t write_vertex_group(const struct triplet_task *task, enum fric_type type, size_t begin, size_t end,
+                                 struct target *to)
 {
 	const bool flat = task->contacts->dim == 2;
 	switch (type) {
@@ -343,24 +343,30 @@ static size_t write_group(const struct triplet_task *task, enum fric_type type, 
 		            : write_blocks(task, FRIC_EDGE_VERTEX, 3, 3, begin, end, to);
 	case FRIC_EDGE_EDGE: return write_blocks(task, FRIC_EDGE_EDGE, 3, 4, begin, end, to);
 	case FRIC_FACE_VERTEX: return write_blocks(task, FRIC_FACE_VERTEX, 3, 4, begin, end, to);
-	case FRIC_BODY_BODY:
-		return flat ? write_bodies(task, FRIC_BODY_BODY, 2, 2, begin, end, to)
-		            : write_bodies(task, FRIC_BODY_BODY, 3, 2, begin, end, to);
-	case FRIC_BODY_WORLD:
-		return flat ? write_bodies(task, FRIC_BODY_WORLD, 2, 1, begin, end, to)
-		            : write_bodies(task, FRIC_BODY_WORLD, 3, 1, begin, end, to);
 	default:
 		return flat ? write_blocks(task, FRIC_PLANE_VERTEX, 2, 1, begin, end, to)
 		            : write_blocks(task, FRIC_PLANE_VERTEX, 3, 1, begin, end, to);
 	}
 }
 
-static size_t write_contacts(const struct triplet_task *task, size_t begin, size_t end, struct target *to)
+INLINE size_t write_body_group(const struct triplet_task *task, enum fric_type type, size_t begin, size_t end,
+                               struct target *to)
+{
+	const bool flat = task->contacts->dim == 2;
+	if (type == FRIC_BODY_BODY)
+		return flat ? write_bodies(task, FRIC_BODY_BODY, 2, 2, begin, end, to)
+		            : write_bodies(task, FRIC_BODY_BODY, 3, 2, begin, end, to);
+	return flat ? write_bodies(task, FRIC_BODY_WORLD, 2, 1, begin, end, to)
+	            : write_bodies(task, FRIC_BODY_WORLD, 3, 1, begin, end, to);
+}
+
+INLINE size_t write_contacts(const struct triplet_task *task, bool bodies, size_t begin, size_t end, struct target *to)
 {
 	for (size_t i = begin; i < end;) {
 		const enum fric_type type = contact_type(task->contacts, i);
 		const size_t group_end = task->contacts->start[type + 1], last = group_end < end ? group_end : end;
-		const size_t fine = write_group(task, type, i, last, to);
+		const size_t fine = bodies ? write_body_group(task, type, i, last, to)
+		                           : write_vertex_group(task, type, i, last, to);
 		if (fine < last)
 			return fine;
 		i = last;
@@ -378,15 +384,31 @@ static bool write_last(const struct triplet_task *task, size_t i, struct cursor 
 }
 
 /* The fast form may write a few entries past a block's end, no more than the next contact has. Past a chunk's end they
- * belong to another chunk, so its last contact is written in the plain form. @return the first whose block is not
- * finite, or end */
-static size_t write_chunk(const struct triplet_task *task, size_t begin, size_t end, size_t at)
+ * belong to another chunk, so its last contact is written in the plain form. Everything is inlined here, so that the
+ * target stays in registers. @return the first whose block is not finite, or end */
+INLINE size_t write_all(const struct triplet_task *task, bool bodies, size_t begin, size_t end, size_t at)
 {
 	struct target to;
 	open_target(task, at, &to);
-	const size_t fine = write_contacts(task, begin, end - 1, &to);
+	const size_t fine = write_contacts(task, bodies, begin, end - 1, &to);
 	close_target(&to);
 	return fine == end - 1 && write_last(task, end - 1, to.cursor) ? end : fine;
+}
+
+static size_t write_at_vertices(const struct triplet_task *task, size_t begin, size_t end, size_t at)
+{
+	return write_all(task, false, begin, end, at);
+}
+
+static size_t write_of_bodies(const struct triplet_task *task, size_t begin, size_t end, size_t at)
+{
+	return write_all(task, true, begin, end, at);
+}
+
+static size_t write_chunk(const struct triplet_task *task, size_t begin, size_t end, size_t at)
+{
+	const bool bodies = is_of_bodies(contact_type(task->contacts, begin));
+	return (bodies ? write_of_bodies : write_at_vertices)(task, begin, end, at);
 }
 
 static void triplet_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)

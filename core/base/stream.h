@@ -57,13 +57,14 @@ static inline void stream_bytes(char *to, const char *from, size_t n)
 	memcpy(to + i, from + i, n - i);
 }
 
-/* Collects consecutive results in the caches, a few at a time; whole lines are streamed. */
-enum { STAGE_BYTES = 2048 };
+/* Collects consecutive results in the caches, a few at a time; whole lines are streamed. They wait until several
+ * deliveries have come: a line that was stored in pieces is slow to load while these have not reached the cache. */
+enum { STAGE_BYTES = 4096, STAGE_FULL = STAGE_BYTES / 2, STAGE_MOST = STAGE_FULL - STREAM_LINE /* in one delivery */ };
 struct stage {
 	_Alignas(STREAM_LINE) char bytes[STAGE_BYTES];
 	char *to;      /* destination of `bytes`, at a line */
 	size_t before; /* bytes of the first line that belong to other data */
-	size_t held;   /* bytes collected, including `before`; less than a line between two deliveries */
+	size_t held;   /* bytes collected, including `before`; less than STAGE_FULL between two deliveries */
 };
 
 static inline void stage_open(struct stage *stage, void *to)
@@ -72,34 +73,40 @@ static inline void stage_open(struct stage *stage, void *to)
 	stage->to = (char *)to - stage->before;
 }
 
-/* Space for the next results, at most STAGE_BYTES - STREAM_LINE. */
+/* Space for the next results, at most STAGE_MOST. */
 static inline void *stage_place(struct stage *stage)
 {
 	return stage->bytes + stage->held;
 }
 
-/* Call it after writing them. */
-static inline void stage_deliver(struct stage *stage, size_t bytes)
+/* Streams the whole lines. */
+static inline void stage_send(struct stage *stage)
 {
 	size_t at = 0;
-	stage->held += bytes;
-	if (stage->held < STREAM_LINE)
-		return;
-	if (stage->before) { /* the rest of this line belongs to other data */
+	if (stage->before && stage->held >= STREAM_LINE) { /* the rest of this line belongs to other data */
 		memcpy(stage->to + stage->before, stage->bytes + stage->before, STREAM_LINE - stage->before);
 		stage->before = 0;
 		at = STREAM_LINE;
 	}
 	for (; at + STREAM_LINE <= stage->held; at += STREAM_LINE)
 		stream_line(stage->to + at, stage->bytes + at);
-	memcpy(stage->bytes, stage->bytes + at, STREAM_LINE);
+	memmove(stage->bytes, stage->bytes + at, STREAM_LINE);
 	stage->to += at;
 	stage->held -= at;
+}
+
+/* Call it after writing them. */
+static inline void stage_deliver(struct stage *stage, size_t bytes)
+{
+	stage->held += bytes;
+	if (stage->held >= STAGE_FULL)
+		stage_send(stage);
 }
 
 /* Stores the rest. Follow it with stream_end. */
 static inline void stage_close(struct stage *stage)
 {
+	stage_send(stage);
 	memcpy(stage->to + stage->before, stage->bytes + stage->before, stage->held - stage->before);
 }
 

@@ -2,7 +2,7 @@
 
 #include "tests/unit/core/check.h"
 
-enum { ROOM = 1024 };
+enum { ROOM = 8192 };
 
 static void fill(char *bytes, size_t n)
 {
@@ -49,7 +49,7 @@ static void deliver(struct stage *stage, const char *from, size_t n, size_t surp
 static void test_stages_begin_anywhere(void **state)
 {
 	(void)state;
-	static const size_t sizes[] = {0, 1, 4, 63, 64, 65, 200, 8, 0, 300, 128};
+	static const size_t sizes[] = {0, 1, 4, 63, 64, 65, 200, 8, 0, 300, 128, 1900, 3, 1936, 700};
 	_Alignas(STREAM_LINE) char room[ROOM];
 	char from[ROOM];
 	struct stage stage;
@@ -67,11 +67,11 @@ static void test_stages_begin_anywhere(void **state)
 		}
 }
 
-/* Deliveries as large as a stage, and cache lines that two stages share. */
+/* Deliveries as large as can be, and cache lines that two stages share. */
 static void test_neighbours(void **state)
 {
 	(void)state;
-	enum { EACH = STAGE_BYTES - STREAM_LINE };
+	enum { EACH = STAGE_MOST };
 	_Alignas(STREAM_LINE) static char room[3 * EACH], from[3 * EACH];
 	struct stage stages[3];
 	fill(from, sizeof(from));
