@@ -19,19 +19,49 @@ enum {
 
 /* ---- spans ---- */
 
-/* sums += w (x) force for a span that defers nothing. Serves 2D and 3D: type and dim are constants after inlining. */
-INLINE void add_whole(enum fric_type type, size_t dim, const struct fric_contacts *c, struct span span,
-                      const double *forces, double *sums)
+/* What a span adds: columns of forces, times stencil weights; or of each member, per_member columns apart. */
+struct addends {
+	const double *columns;
+	bool by_member;
+	int per_member;
+};
+
+/* Value d of member k of contact j. @param w  its weights */
+INLINE double addend(struct addends from, const double *w, int k, int d, size_t j)
 {
+	if (from.by_member)
+		return from.columns[(k * from.per_member + d) * FRIC_SPAN + (int)j];
+	return w[k] * from.columns[d * FRIC_SPAN + (int)j];
+}
+
+INLINE double2 addend_pair(struct addends from, const double *w, int k, size_t j)
+{
+	return (double2){addend(from, w, k, 0, j), addend(from, w, k, 1, j)};
+}
+
+INLINE void weights_for(struct addends from, const struct fric_contacts *c, enum fric_type type, size_t i,
+                        double w[FRIC_MAX_STENCIL])
+{
+	if (!from.by_member)
+		contact_weights(c, type, i, w);
+}
+
+/* A span that defers nothing. Serves all widths: type, width and by_member are constants after inlining. */
+INLINE void add_whole(enum fric_type type, int width, const struct scatter *s, struct span span, struct addends from)
+{
+	const struct fric_contacts *c = s->contacts;
+	double *const sums = s->sums;
 	for (size_t j = 0; j < span.n; j++) {
 		const size_t i = span.begin + j;
 		double w[FRIC_MAX_STENCIL] = {0};
-		contact_weights(c, type, i, w);
+		weights_for(from, c, type, i, w);
+		UNROLL
 		for (int k = 0; k < stencil_size_of(type); k++) {
-			double *out = sums + member_dof(c, (int)dim, type, k, i);
-			add_double2(out, w[k] * (double2){forces[j], forces[FRIC_SPAN + j]});
-			if (dim == 3)
-				out[2] += w[k] * forces[2 * FRIC_SPAN + j];
+			double *out = sums + (size_t)width * (size_t)c->vertices[k][i];
+			if (width >= 2)
+				add_double2(out, addend_pair(from, w, k, j));
+			if (width % 2)
+				out[width - 1] += addend(from, w, k, width - 1, j);
 		}
 	}
 }
@@ -52,20 +82,20 @@ INLINE struct target target_of(const struct scatter *s, int width, int32_t verte
 }
 
 /* For places that are any number of elements apart. */
-INLINE void add_mixed(enum fric_type type, int dim, const struct scatter *s, struct span span, const int32_t *places,
-                      const double *forces)
+INLINE void add_mixed(enum fric_type type, int width, const struct scatter *s, struct span span, const int32_t *places,
+                      struct addends from)
 {
 	const struct fric_contacts *c = s->contacts;
 	double nowhere[FRIC_MAX_STENCIL][2][3 * LANES] = {{{0}}};
 	for (size_t j = 0; j < span.n; j++) {
 		double w[FRIC_MAX_STENCIL] = {0};
-		contact_weights(c, type, span.begin + j, w);
+		weights_for(from, c, type, span.begin + j, w);
 		UNROLL
 		for (int k = 0; k < stencil_size_of(type); k++) {
 			const struct target to =
-				target_of(s, dim, c->vertices[k][span.begin + j], places[(size_t)k * span.n + j], nowhere[k]);
-			for (int d = 0; d < dim; d++) {
-				const double x = w[k] * forces[d * FRIC_SPAN + (int)j];
+				target_of(s, width, c->vertices[k][span.begin + j], places[(size_t)k * span.n + j], nowhere[k]);
+			for (int d = 0; d < width; d++) {
+				const double x = addend(from, w, k, d, j);
 				to.sum[d] += x;
 				to.later[d * s->apart] = x;
 			}
@@ -77,56 +107,60 @@ typedef int64_t int64_2 __attribute__((vector_size(16)));
 
 /* The row of a vertex's sum or of its deferred place. Uses integers, because compilers turn any selection between
  * pointers into a branch, which would be mispredicted. */
-INLINE double *choose_row(const struct scatter *s, int dim, int32_t vertex, int32_t place, int64_t keeps)
+INLINE double *choose_row(const struct scatter *s, int width, int32_t vertex, int32_t place, int64_t keeps)
 {
 	const uintptr_t sums = (uintptr_t)s->sums, apart = (uintptr_t)s->deferred - sums;
 	const uintptr_t row = (uintptr_t)((vertex & keeps) | (place & ~keeps));
-	return (double *)(sums + (apart & ~(uintptr_t)keeps) + row * (size_t)dim * sizeof(double));
+	return (double *)(sums + (apart & ~(uintptr_t)keeps) + row * (size_t)width * sizeof(double));
 }
 
-/* For contiguous places. A deferred value is added to 0 instead of the memory's content. */
-INLINE void add_mixed_close(enum fric_type type, int dim, const struct scatter *s, struct span span,
-                            const int32_t *places, const double *forces)
+/* For contiguous places, at least two numbers wide. A deferred value is added to 0 instead of the memory's content. */
+INLINE void add_mixed_close(enum fric_type type, int width, const struct scatter *s, struct span span,
+                            const int32_t *places, struct addends from)
 {
 	const struct fric_contacts *c = s->contacts;
 	for (size_t j = 0; j < span.n; j++) {
 		double w[FRIC_MAX_STENCIL] = {0};
-		contact_weights(c, type, span.begin + j, w);
+		weights_for(from, c, type, span.begin + j, w);
 		UNROLL
 		for (int k = 0; k < stencil_size_of(type); k++) {
 			const int32_t place = places[(size_t)k * span.n + j];
 			const int64_t keeps = -(int64_t)(place < 0); /* mask: all bits, or none if deferred */
-			double *to = choose_row(s, dim, c->vertices[k][span.begin + j], place, keeps);
+			double *to = choose_row(s, width, c->vertices[k][span.begin + j], place, keeps);
 			double2 xy;
 			__builtin_prefetch(to + (FETCH_DEFERRED & ~keeps), 1);
 			memcpy(&xy, to, sizeof(xy));
-			xy = (double2)((int64_2)xy & keeps) + w[k] * (double2){forces[j], forces[FRIC_SPAN + j]};
+			xy = (double2)((int64_2)xy & keeps) + addend_pair(from, w, k, j);
 			memcpy(to, &xy, sizeof(xy));
-			if (dim == 3) {
+			if (width == 3) {
 				double2 z = {to[2], 0};
-				z = (double2)((int64_2)z & keeps) + w[k] * (double2){forces[2 * FRIC_SPAN + j], 0};
+				z = (double2)((int64_2)z & keeps) + (double2){addend(from, w, k, 2, j), 0};
 				to[2] = z[0];
 			}
 		}
 	}
 }
 
-static void add_plain(const struct fric_contacts *c, struct span span, const double *forces, double *sums)
+INLINE void add_plain(const struct scatter *s, struct span span, struct addends from)
 {
-	if (c->dim == 3)
-		FOR_TYPE(add_whole, span.type, 3, c, span, forces, sums)
+	if (s->width == 3)
+		FOR_TYPE(add_whole, span.type, 3, s, span, from)
+	else if (s->width == 2)
+		FOR_TYPE(add_whole, span.type, 2, s, span, from)
 	else
-		FOR_TYPE(add_whole, span.type, 2, c, span, forces, sums)
+		FOR_TYPE(add_whole, span.type, 1, s, span, from)
 }
 
-static void add_or_defer(const struct scatter *s, struct span span, const int32_t *places, const double *forces)
+INLINE void add_or_defer(const struct scatter *s, struct span span, const int32_t *places, struct addends from)
 {
-	if (s->contacts->dim == 3 && s->apart == 1)
-		FOR_TYPE(add_mixed_close, span.type, 3, s, span, places, forces)
-	else if (s->contacts->dim == 3)
-		FOR_TYPE(add_mixed, span.type, 3, s, span, places, forces)
+	if (s->width == 3 && s->apart == 1)
+		FOR_TYPE(add_mixed_close, span.type, 3, s, span, places, from)
+	else if (s->width == 3)
+		FOR_TYPE(add_mixed, span.type, 3, s, span, places, from)
+	else if (s->width == 2)
+		FOR_TYPE(add_mixed, span.type, 2, s, span, places, from)
 	else
-		FOR_TYPE(add_mixed, span.type, 2, s, span, places, forces)
+		FOR_TYPE(add_mixed, span.type, 1, s, span, places, from)
 }
 
 static const int32_t *places_at(const struct scatter *s, size_t position)
@@ -136,32 +170,26 @@ static const int32_t *places_at(const struct scatter *s, size_t position)
 
 void fricp_scatter_columns(const struct scatter *s, size_t position, const double *forces)
 {
-	const struct fric_contacts *c = s->contacts;
-	const struct span span = sweep_span(c, position);
+	const struct span span = sweep_span(s->contacts, position);
+	const struct addends from = {forces, false, 0};
 	const int32_t *places = places_at(s, position);
 	if (places)
-		add_or_defer(s, span, places, forces);
-	else if (c->dim == 3 && s->gamma)
-		s->gamma->scatter(c, span, forces, s->sums);
+		add_or_defer(s, span, places, from);
+	else if (s->width == 3 && s->gamma)
+		s->gamma->scatter(s->contacts, span, forces, s->sums);
 	else
-		add_plain(c, span, forces, s->sums);
+		add_plain(s, span, from);
 }
 
 void fricp_scatter_members(const struct scatter *s, size_t position, int per_member, const double *columns)
 {
 	const struct span span = sweep_span(s->contacts, position);
+	const struct addends from = {columns, true, per_member};
 	const int32_t *places = places_at(s, position);
-	double nowhere[2][3 * LANES] = {{0}};
-	for (size_t j = 0; j < span.n; j++)
-		for (int k = 0; k < fric_stencil_size(span.type); k++) {
-			const int32_t place = places ? places[(size_t)k * span.n + j] : -1;
-			const struct target to = target_of(s, s->width, s->contacts->vertices[k][span.begin + j], place, nowhere);
-			for (int d = 0; d < s->width; d++) {
-				const double x = columns[(k * per_member + d) * FRIC_SPAN + (int)j];
-				to.sum[d] += x;
-				to.later[d * s->apart] = x;
-			}
-		}
+	if (places)
+		add_or_defer(s, span, places, from);
+	else
+		add_plain(s, span, from);
 }
 
 /* Adds the places of a range to n sums whose deferred values are interleaved. Prefetches upcoming sums, which other
