@@ -6,7 +6,7 @@
 
 struct run {
 	const struct blocks *blocks;
-	double *kept;    /* [n_spans, n_kept, FRIC_SPAN] in the order of the sweep */
+	double *kept;    /* [n_spans, n_kept, FRIC_SPAN] in the order of the sweep; NULL: spans come in this order anyway */
 	double *columns; /* [n_parts, n_columns, FRIC_SPAN] */
 };
 
@@ -15,8 +15,11 @@ static void add_span(const struct summation *sums, struct part part, size_t posi
 	const struct run *run = sums->task;
 	const struct blocks *b = run->blocks;
 	span_columns *columns = (span_columns *)(void *)(run->columns + part.number * b->n_columns * FRIC_SPAN);
-	b->fill(b->task, sweep_span(sums->contacts, position), columns, fault);
-	if (b->n_kept)
+	const struct span span = sweep_span(sums->contacts, position);
+	b->fill(b->task, span, columns, fault);
+	if (b->n_kept && !run->kept && fault->code == FRIC_OK)
+		b->tally(b->task, span, columns + b->first_kept);
+	if (run->kept)
 		memcpy(run->kept + position * b->n_kept * FRIC_SPAN, columns[b->first_kept], b->n_kept * sizeof(span_columns));
 	for (int s = 0; s < b->n_sums; s++) {
 		if (b->sums[s].per_member)
@@ -45,16 +48,16 @@ static size_t list_sums(const struct blocks *b, struct scatter *sums)
 
 static struct fault run_spans(const struct blocks *b, struct summation *sums, struct run *run)
 {
-	const size_t kept = b->contacts->n_spans * b->n_kept;
-	const size_t bytes = (kept + sums_n_parts(sums) * b->n_columns) * sizeof(span_columns);
-	run->kept = memory_take(b->context->memory, bytes);
-	if (!run->kept)
+	const size_t n_parts = sums_n_parts(sums), kept = n_parts > 1 ? b->contacts->n_spans * b->n_kept : 0;
+	const size_t bytes = (kept + n_parts * b->n_columns) * sizeof(span_columns);
+	run->columns = memory_take(b->context->memory, bytes);
+	if (!run->columns)
 		return (struct fault){FRIC_E_MEMORY, SIZE_MAX};
-	run->columns = run->kept + kept * FRIC_SPAN;
+	run->kept = kept ? run->columns + n_parts * b->n_columns * FRIC_SPAN : NULL;
 	const struct fault fault = fricp_sums_run(sums);
-	if (fault.code == FRIC_OK && b->n_kept)
+	if (fault.code == FRIC_OK && kept)
 		tally_all(run);
-	memory_give(b->context->memory, run->kept, bytes);
+	memory_give(b->context->memory, run->columns, bytes);
 	return fault;
 }
 

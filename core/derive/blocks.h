@@ -1,7 +1,7 @@
 /**
  * From spans of contacts to sums: columns of numbers are computed for a span and added at vertices at once
- * (order/sums.h). Columns for sums over all contacts are kept until all spans are done. All sums are formed in the
- * order of the sweep (order/sweep.h), whatever the number of threads.
+ * (order/sums.h). Columns for sums over all contacts are kept until all spans are done if several parts compute them.
+ * All sums are formed in the order of the sweep (order/sweep.h), whatever the number of threads.
  */
 #ifndef FRIC_DERIVE_BLOCKS_H
 #define FRIC_DERIVE_BLOCKS_H
@@ -31,7 +31,7 @@ struct blocks {
 	/* Computes the columns of a span. On a fault it sets *fault to the one of the span's lowest contact. */
 	void (*fill)(void *task, struct span span, span_columns *columns, struct fault *fault);
 	/* Sums the kept columns over contacts; columns[0] is the first kept one. Called for one span after the other, in
-	 * the order of the sweep. */
+	 * the order of the sweep, except for spans with a fault. */
 	void (*tally)(void *task, struct span span, span_columns *columns);
 	void *task;
 	int n_sums;
@@ -41,7 +41,7 @@ struct blocks {
 /**
  * @return as fricp_parallel_phases, also FRIC_E_MEMORY; FRIC_E_NOT_FINITE at no contact if only a sum at a vertex
  *         overflows
- * Allocates while it runs the kept columns, the columns of a span for each part, and what fricp_sums_run does.
+ * Allocates while it runs the columns that are kept, the columns of a span for each part, and what fricp_sums_run does.
  */
 struct fault fricp_blocks_run(const struct blocks *blocks);
 
