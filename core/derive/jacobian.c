@@ -7,7 +7,7 @@
 
 /* ---- the plain form ---- */
 
-/* The derivatives by one number of one vector. @return whether they fit doubles */
+/* The derivatives with respect to one component of one vector. @return whether they fit doubles */
 static bool plain_column(const struct jacobian_task *task, const struct contact_point *point, int vector, int axis,
                          struct jacobian_local *local)
 {

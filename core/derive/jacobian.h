@@ -7,7 +7,7 @@
  *
  *     sum over v = r, a, b of sign_vl (w_k dF/dv + F (dw_k/dc dc/dv))
  *
- * sign_vl = vector_sign (motion/stencil.h). So a contact needs no more than its derivatives by three vectors.
+ * sign_vl = vector_sign (motion/stencil.h). So a contact needs only its derivatives with respect to three vectors.
  */
 #ifndef FRIC_DERIVE_JACOBIAN_H
 #define FRIC_DERIVE_JACOBIAN_H

@@ -58,8 +58,8 @@ int main(void)
 	must(fric_vjp(&context, &derivation, 0, one, &potential, gradient, &cotangents, &error), &error);
 	fric_contacts_free(contacts);
 
-	printf("friction on the pin %.4f N, and how it changes:\n", -gradient[0]);
-	printf("%12.6g N       by mu_k\n%12.6g N/m     by dhat\n", -by_mu_k, -by_dhat);
+	printf("friction on the pin %.4f N, and its derivatives with respect to\n", -gradient[0]);
+	printf("%12.6g N       mu_k\n%12.6g N/m     dhat\n", -by_mu_k, -by_dhat);
 	for (int vertex = 0; vertex < 4; vertex++) {
 		double *z = &positions[3 * vertex + 2];
 		const double here = *z, h = 1e-7;
@@ -68,7 +68,7 @@ int main(void)
 		*z = here - h;
 		const double difference = (ahead - pull(positions)) / (2 * h);
 		*z = here;
-		printf("%12.6g N/m     by the height of vertex %d; by differences %.6g\n", -by_position[3 * vertex + 2], vertex,
+		printf("%12.6g N/m     the height of vertex %d; by differences %.6g\n", -by_position[3 * vertex + 2], vertex,
 		       -difference);
 	}
 	return 0;

@@ -99,7 +99,7 @@ class Table:
         self.hands = np.column_stack([LENGTH * np.arange(1, steps + 1) / steps, np.zeros(steps)])
 
     def rubs(self, pucks, v, posts):
-        """Friction's gradient by the pucks' velocities, and its derivatives by their velocities and by their positions."""
+        """Friction's gradient, and its derivatives with respect to the pucks' velocities and positions."""
         self.requests += 1
         answer = self.client.evaluate({**batch(pucks, posts), **MATRICES, "velocities": velocities(v, posts)})
         n = len(pucks)
@@ -109,8 +109,8 @@ class Table:
     # --- one step ------------------------------------------------------------------------------------------------------
 
     def residual(self, x, before, hand, posts, v, lagged):
-        """Of one step that ends with v, with friction at the positions `lagged`; and its derivatives by velocities: that of
-        friction by positions apart."""
+        """The residual of a step that ends with v, with friction at the positions `lagged`; its derivative with respect
+        to velocities; and that of friction with respect to positions."""
         force, by_velocity, by_position = self.rubs(lagged[None], v[None], posts)
         new, h = x + self.h * v, self.h
         press, stiff = presses(new, posts)
@@ -195,7 +195,7 @@ class Table:
 # --- the best posts ----------------------------------------------------------------------------------------------------
 
 def distance(x):
-    """Half the mean square of what the puck is off the wave, in mm^2, and its derivative by the positions."""
+    """Half the mean square of the puck's distance from the wave, in mm^2; its derivative with respect to positions."""
     wave, slope = path(x[:, 0])
     off = 1e3 * (x[:, 1] - wave)
     return (off * off).mean() / 2, 1e3 * off[:, None] / len(x) * np.column_stack([-slope, np.ones(len(x))])

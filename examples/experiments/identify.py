@@ -55,7 +55,7 @@ class Puck:
         self.contacts.close()
 
     def friction(self, v):
-        """g and its derivative by v, at each moment."""
+        """g and its derivative with respect to v, at each moment."""
         self.requests += 1
         answer = self.contacts.evaluate(in_2d(v), outputs=["gradient", "hessian"],
                                         hessian={"format": "csr", "pattern": False})
@@ -121,7 +121,7 @@ class Fit:
 
 
 def squares(puck, theta, data, noise):
-    """Half the sum of squares, and its derivatives by the velocities."""
+    """Half the sum of squares, and its derivatives with respect to the velocities."""
     off = (puck.simulate(theta) - data) / noise
     return off @ off / 2, off / noise
 
@@ -143,7 +143,7 @@ def fit(client, data, noise, by_vjp=True, start=START):
 
 
 def deviations(puck, theta, noise):
-    """Standard deviations that the noise gives to the four numbers, from the velocities' derivatives by them."""
+    """Standard deviations of the four numbers due to noise, from the velocities' derivatives with respect to them."""
     puck.simulate(theta)
     jacobian = np.column_stack([puck.push_forward(k) for k in range(4)]) / noise
     return np.sqrt(np.diag(np.linalg.inv(jacobian.T @ jacobian)))

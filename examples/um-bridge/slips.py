@@ -85,7 +85,7 @@ class Pucks:
         return self.sum(self.speeds / self.forces(mu))
 
     def slopes(self, mu):
-        """The slips' derivatives by both coefficients, [pushes, 2]."""
+        """The slips' derivatives with respect to both coefficients, [pushes, 2]."""
         forces = self.forces(mu)
         by = [np.reshape(self.model.apply_jacobian([[m] for m in mu], i, [1]), (-1, 2))[:, 0] for i in range(2)]
         return np.transpose([self.sum(-self.speeds / forces ** 2 * each) for each in by])

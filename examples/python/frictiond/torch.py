@@ -166,8 +166,8 @@ class _Vjp(torch.autograd.Function):
 
 
 def _second(request, tensors, cotangents, along, wanted):
-    """psi times the second derivatives of the potential by the tensors that are wanted, along directions of tensors.
-    The gradient is the derivative by velocities, so along velocities they are a vjp of it."""
+    """psi times the second derivatives of the potential with respect to the wanted tensors, along directions.
+    The gradient is the derivative with respect to velocities, so along velocities they are a vjp of it."""
     if not wanted or not along:
         return {}
     if any(bool(cotangent.any()) for name, cotangent in cotangents.items() if name != "potential"):
