@@ -90,7 +90,7 @@ INLINE void fetch(const double *local, size_t n)
 			const double *local = locals + contact_of(e) * n, *weights = local + form.n; \
 			const unsigned corner = corner_of(e); \
 			const double weight = weights[corner]; \
-			vector block[MOST]; \
+			vector block[MOST] = {{0}}; \
 			if (e + AHEAD < all) \
 				fetch(locals + contact_of(e + AHEAD) * n, n); \
 			UNROLL \
