@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "core/base/inline.h"
 #include "core/order/groups.h"
 
 /* Buckets are large enough for the groups to advance evenly, and small enough for a core's caches. */
@@ -50,58 +51,71 @@ static void order_spans(struct fric_contacts *c)
 
 /* ---- blocks ---- */
 
-static void reach_block(struct fric_contacts *c, size_t block, int32_t position, int32_t *n_listed)
+/* The list of blocks under construction. */
+struct reach {
+	int32_t *reached, *blocks;
+	int32_t n_listed;
+	int32_t position, oldest; /* of the span whose blocks are reached */
+};
+
+INLINE void reach_block(struct reach *r, size_t block)
 {
-	if (c->reached[block] < 0) {
-		c->reached[block] = position;
-		c->blocks[(*n_listed)++] = (int32_t)block;
+	int32_t first = r->reached[block];
+	if (first < 0) {
+		r->reached[block] = first = r->position;
+		r->blocks[r->n_listed++] = (int32_t)block;
 	}
-	if (c->reached[block] < c->oldest[position])
-		c->oldest[position] = c->reached[block];
+	r->oldest = first < r->oldest ? first : r->oldest;
 }
 
-static size_t block_of(int32_t vertex)
+INLINE size_t block_of(int32_t vertex)
 {
 	return (size_t)vertex >> BLOCK_SHIFT;
 }
 
 /* Reaches all blocks on both sides of the gap, even the few that may contain no vertex of the span. */
-static void reach_near(struct fric_contacts *c, struct span_extent e, int32_t position, int32_t *n_listed)
+INLINE void reach_near(struct reach *r, struct span_extent e)
 {
 	const size_t below = block_of(e.below), last = block_of(e.highest);
 	for (size_t b = block_of(e.lowest); b <= below; b++)
-		reach_block(c, b, position, n_listed);
+		reach_block(r, b);
 	for (size_t b = block_of(e.above) > below ? block_of(e.above) : below + 1; b <= last; b++)
-		reach_block(c, b, position, n_listed);
+		reach_block(r, b);
 }
 
-static void reach_members(struct fric_contacts *c, struct span span, int32_t position, int32_t *n_listed)
+/* @param all_reached  no new block can be reached: only the oldest is looked for, until it is the first of all */
+INLINE void reach_members(struct reach *r, const struct fric_contacts *c, struct span span, bool all_reached)
 {
-	for (int k = 0; k < fric_stencil_size(span.type); k++)
-		for (size_t j = 0; j < span.n; j++)
-			reach_block(c, block_of(c->vertices[k][span.begin + j]), position, n_listed);
+	for (int k = 0; k < fric_stencil_size(span.type); k++) {
+		const int32_t *v = c->vertices[k] + span.begin;
+		for (size_t j = 0; j < span.n && !(all_reached && r->oldest == 0); j++)
+			reach_block(r, block_of(v[j]));
+	}
 }
 
 static void list_blocks(struct fric_contacts *c)
 {
 	enum { FEW = 4096 }; /* vertices */
 	const size_t n_blocks = n_blocks_of(c->n_vertices);
-	int32_t n_listed = 0;
+	struct reach r = {.reached = c->reached, .blocks = c->blocks};
 	memset(c->reached, 0xff, n_blocks * sizeof(*c->reached));
 	for (size_t i = 0; i < c->n_spans; i++) {
 		const struct span_extent e = sweep_extent(c, i);
-		c->listed[i] = n_listed;
-		c->oldest[i] = (int32_t)i;
+		c->listed[i] = r.n_listed;
+		r.position = r.oldest = (int32_t)i;
 		if ((e.below - e.lowest) + (e.highest - e.above) < FEW)
-			reach_near(c, e, (int32_t)i, &n_listed);
+			reach_near(&r, e);
+		else if ((size_t)r.n_listed < n_blocks)
+			reach_members(&r, c, sweep_span(c, i), false);
 		else
-			reach_members(c, sweep_span(c, i), (int32_t)i, &n_listed);
+			reach_members(&r, c, sweep_span(c, i), true);
+		c->oldest[i] = r.oldest;
 	}
-	c->listed[c->n_spans] = n_listed;
+	c->listed[c->n_spans] = r.n_listed;
 	for (size_t b = 0; b < n_blocks; b++)
 		if (c->reached[b] < 0) {
 			c->reached[b] = (int32_t)c->n_spans;
-			c->blocks[n_listed++] = (int32_t)b;
+			c->blocks[r.n_listed++] = (int32_t)b;
 		}
 }
 

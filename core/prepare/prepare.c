@@ -290,36 +290,12 @@ static void store_stencils(const struct drafts *d)
 	}
 }
 
-/* Finds the gap between vertex numbers around the middle of an extent. */
-static void find_gap(const int32_t *v, size_t n, struct span_extent *extent)
-{
-	const int32_t middle = extent->lowest + (extent->highest - extent->lowest) / 2;
-	int32_t below = extent->lowest, above = extent->highest;
-#pragma omp simd reduction(max : below) reduction(min : above)
-	for (size_t j = 0; j < n; j++) {
-		const int32_t low = v[j] <= middle ? v[j] : extent->lowest, high = v[j] > middle ? v[j] : extent->highest;
-		below = low > below ? low : below;
-		above = high < above ? high : above;
-	}
-	extent->below = below;
-	extent->above = above;
-}
-
 static void find_extent(const struct drafts *d)
 {
-	enum { NEAR = 1024 }; /* vertices */
-	const size_t k = (size_t)fric_stencil_size(d->span.type), n = d->span.n * k;
-	const int32_t *v = stencil_at(d, 0);
-	int32_t lowest = INT32_MAX, highest = 0;
-#pragma omp simd reduction(min : lowest) reduction(max : highest)
-	for (size_t j = 0; j < n; j++) {
-		lowest = v[j] < lowest ? v[j] : lowest;
-		highest = v[j] > highest ? v[j] : highest;
-	}
+	const struct fric_kernels *kernels = d->task->kernels->extent ? d->task->kernels : &fricp_kernels_baseline;
 	struct span_extent *extent = &d->task->contacts->extents[span_slot(d->span)];
-	*extent = (struct span_extent){(int32_t)d->span.begin, lowest, highest, highest, highest};
-	if (highest - lowest > NEAR)
-		find_gap(v, n, extent);
+	extent->begin = (int32_t)d->span.begin;
+	kernels->extent(stencil_at(d, 0), d->span.n * (size_t)fric_stencil_size(d->span.type), extent);
 }
 
 /* The geometry of a whole span by a kernel; work->good[j] is 0 where that was not accurate enough. */
