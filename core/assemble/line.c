@@ -31,7 +31,7 @@ static double largest_step(const double *steps, size_t n)
 /* As many spans at a time as a few thousand evaluations take: someone may want to stop. */
 static size_t spans_at_a_time(size_t n_steps)
 {
-	return 1 + SWEEP_CHUNK / (1 + n_steps / 8);
+	return 1 + SWEEP_CHUNK / 2 / (1 + n_steps / 8);
 }
 
 static struct fault run(const struct fric_context *context, struct line_task *task)

@@ -125,17 +125,24 @@ void fricp_sweep_make(struct fric_contacts *c)
 	list_blocks(c);
 }
 
-/* Continues after a fault: a later span of the sweep may have a lower one. */
+/* Group by group: hardware prefetchers do not follow groups that take turns. Continues after a fault: a later span may have a lower one. */
 void fricp_sweep_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
 {
 	const struct sweep *sweep = data;
+	const struct fric_contacts *c = sweep->contacts;
+	size_t first[SWEEP_CHUNK];
 	(void)chunk;
-	for (size_t i = begin; i < end; i++) {
-		struct fault here = {FRIC_OK, SIZE_MAX};
-		sweep->work(sweep->task, sweep_span(sweep->contacts, i), &here);
-		if (here.code != FRIC_OK && here.position < fault->position)
-			*fault = here;
-	}
+	for (size_t i = begin; i < end; i++)
+		first[i - begin] = (size_t)sweep_extent(c, i).begin;
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+		for (size_t i = 0; i < end - begin; i++) {
+			struct fault here = {FRIC_OK, SIZE_MAX};
+			if (first[i] < c->start[type] || first[i] >= c->start[type + 1])
+				continue;
+			sweep->work(sweep->task, span_at(c, first[i]), &here);
+			if (here.code != FRIC_OK && here.position < fault->position)
+				*fault = here;
+		}
 }
 
 struct fault fricp_sweep_run(const struct fric_context *context, const struct fric_contacts *contacts, span_work *work,

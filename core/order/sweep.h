@@ -33,13 +33,13 @@ typedef void span_work(void *task, struct span span, struct fault *fault);
 /* Processes all spans, on a suitable number of threads. @return as fricp_parallel_phases */
 struct fault fricp_sweep_run(const struct fric_context *context, const struct fric_contacts *contacts, span_work *work,
                              void *task);
-/* The same as one of several phases: a chunk_work over the spans [begin, end) of a struct sweep. */
+/* The same as one of several phases: a chunk_work over at most SWEEP_CHUNK spans [begin, end) of a struct sweep. */
 struct sweep {
 	const struct fric_contacts *contacts;
 	span_work *work;
 	void *task;
 };
-enum { SWEEP_CHUNK = 32 }; /* spans */
+enum { SWEEP_CHUNK = 64 }; /* spans */
 void fricp_sweep_chunk(void *sweep, size_t chunk, size_t begin, size_t end, struct fault *fault);
 
 #endif
