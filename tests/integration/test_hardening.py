@@ -1,5 +1,6 @@
 """Hardening by compiler and linker, as found in the program and the libraries of the release build."""
 import os
+import platform
 import re
 import subprocess
 
@@ -89,6 +90,21 @@ def test_the_libraries(library):
     members = readelf(library, "--file-header").count("REL (")
     assert members == len(stacks) > 10, "a member without the note makes the stack of its program executable"
     assert not [section for section in stacks if re.search(r" 00 +\w*X", section)]
+
+
+def uses_mmx(path):
+    code = subprocess.run(["objdump", "-d", "--no-show-raw-insn", path], check=True, capture_output=True, text=True).stdout
+    assert re.search(r"^\s+[0-9a-f]+:\t", code, re.M)
+    return bool(re.search(r"%mm[0-7]", code))
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="only x86-64 has MMX registers")
+def test_no_code_uses_mmx_registers(tmp_path):
+    """gcc may copy pairs of integers through them, after which every long double of the thread is NaN."""
+    (tmp_path / "pair.c").write_text('void copy(void) { __asm__("movq %mm0, %mm1"); }')
+    subprocess.run(["gcc", "-c", tmp_path / "pair.c", "-o", tmp_path / "pair.o"], check=True)
+    assert uses_mmx(tmp_path / "pair.o")
+    assert not uses_mmx(SHARED) and not uses_mmx(PROGRAM)
 
 
 def test_the_reader_is_what_the_library_calls():
