@@ -8,7 +8,7 @@ from files import DEPLOY, load
 
 TEXT = (DEPLOY / "README.md").read_text()
 NGINX = (DEPLOY / "nginx/nginx.conf").read_text()
-FILES = re.search(r"^\| file \| is \|\n\|[-|]+\n((?:\|.*\n)+)", TEXT, re.M)[1]
+FILES = re.search(r"^\| file \| purpose \|\n\|[-|]+\n((?:\|.*\n)+)", TEXT, re.M)[1]
 PATHS = [path for row in FILES.splitlines() for path in re.findall(r"`([^`]+)`", row.split("|")[1])]
 LIMITS = re.search(r"^\| limit \| in \| must be \|\n\|[-|]+\n((?:\|.*\n)+)", TEXT, re.M)[1]
 QUOTED = re.findall(r"^\| `([a-z_]+)` (\w+)\b.*\| nginx.conf \|", LIMITS, re.M)

@@ -571,7 +571,7 @@ def test_both_sections_name_the_same_peak(page):
 
 def test_what_the_picture_leaves_out_is_said(page):
     caption = page.text("#incline figcaption")
-    assert "moments are not balanced" in caption and "anchors that are" in caption
+    assert "moments are not balanced" in caption and "anchors carried from step to step" in caption
 
 
 def test_arrows_show_the_forces(page):
@@ -848,7 +848,7 @@ def test_with_a_token(browser, guarded, page_of):
     page = page_of(guarded).open(settled=False)
     page.wait("() => !document.getElementById('token').hidden")
     enter_token(page, "wrong-wrong-wrong-wrong-wrong-wrong-wrong")
-    page.wait("() => /does not know/.test(document.getElementById('token-fault').textContent)")
+    page.wait("() => /does not accept/.test(document.getElementById('token-fault').textContent)")
     enter_token(page, TOKEN)
     page.wait("() => document.querySelectorAll('svg[data-y]').length === 10 && document.getElementById('token').hidden")
     page.idle()
