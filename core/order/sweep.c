@@ -125,12 +125,13 @@ void fricp_sweep_make(struct fric_contacts *c)
 	list_blocks(c);
 }
 
-/* Group by group: hardware prefetchers do not follow groups that take turns. Continues after a fault: a later span may have a lower one. */
+/* Group by group: hardware prefetchers do not follow groups that take turns. Continues after a fault: a later span may
+ * have a lower one. */
 void fricp_sweep_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
 {
 	const struct sweep *sweep = data;
 	const struct fric_contacts *c = sweep->contacts;
-	size_t first[SWEEP_CHUNK];
+	size_t first[SWEEP_CHUNK] = {0};
 	(void)chunk;
 	for (size_t i = begin; i < end; i++)
 		first[i - begin] = (size_t)sweep_extent(c, i).begin;
