@@ -228,7 +228,7 @@
 	  .meaning = "true returns 1, 1 and requires only tau_aniso")
 
 /* Formats of the Hessian: X(place, word, meaning). A pattern may be asked for in those of API_PATTERN_FORMATS:
- * X(word, meaning, rules of what the Hessian has in this format, name of the pattern's schema). */
+ * X(word, meaning, rules of the Hessian's members in this format, name of the pattern's schema). */
 #define API_HESSIAN_FORMATS(X) \
 	X(API_TRIPLETS, "triplets", "every contact's block, duplicates add up") \
 	X(API_CSR, "csr", "compressed rows, merged and sorted") \

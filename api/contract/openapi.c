@@ -380,7 +380,7 @@ static void add_body(struct api_schemas *s, const struct described *d, json_t *o
 
 /* ---- paths ---- */
 
-/* What GET and HEAD have in common. */
+/* The members that the descriptions of GET and HEAD share. */
 static json_t *begin_operation(struct api_schemas *s, const struct described *d, json_t *path, const char *method,
                                const char *suffix, const char *summary)
 {

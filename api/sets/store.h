@@ -112,7 +112,7 @@ struct api_listed {
 bool api_sets_list(struct api_sets *sets, const char *caller, struct api_arena *arena, struct api_listed **listed,
                    size_t *n, size_t *bytes);
 
-/* How many sets a caller has, expired ones included. */
+/* The number of a caller's sets, including expired ones. */
 size_t api_sets_of_caller(struct api_sets *sets, const char *caller);
 
 enum api_eviction {

@@ -57,8 +57,8 @@ static inline void stream_bytes(char *to, const char *from, size_t n)
 	memcpy(to + i, from + i, n - i);
 }
 
-/* Collects consecutive results in the caches, a few at a time; whole lines are streamed. They wait until several
- * deliveries have come: a line that was stored in pieces is slow to load while these have not reached the cache. */
+/* Collects consecutive results in the caches, a few at a time; whole lines are streamed. Several deliveries
+ * are sent together: loading a line whose parts have just been stored stalls until they have reached the cache. */
 enum { STAGE_BYTES = 4096, STAGE_FULL = STAGE_BYTES / 2, STAGE_MOST = STAGE_FULL - STREAM_LINE /* in one delivery */ };
 struct stage {
 	_Alignas(STREAM_LINE) char bytes[STAGE_BYTES];

@@ -44,7 +44,7 @@ enum fric_code fricp_bodies_evaluate(const struct fric_context *context, const s
                                      const struct fric_query *query, double *potential, double *gradient,
                                      struct fric_error *error);
 
-/* What fricp_bodies_evaluate sums. @param potentials [n] @param wrenches [n_actions, n_body_dofs] */
+/* The terms of the sums of fricp_bodies_evaluate. @param potentials [n] @param wrenches [n_actions, n_body_dofs] */
 enum fric_code fricp_bodies_actions(const struct fric_context *context, const struct fric_contacts *contacts,
                                     const struct fric_query *query, double *potentials, double *wrenches,
                                     struct fric_error *error);

@@ -7,24 +7,24 @@
 
 #include "core/contacts/contacts.h"
 
-/* What a direction does to a contact, from little to much: its force is multiplied by a factor, and nothing is rounded
- * differently; coefficients change, and with them the law's pieces; lengths that the law compares change in proportion;
- * slips change by up to the largest speed. */
+/* Effect of a direction on a contact, from weak to strong: it multiplies the force by a factor, without other rounding;
+ * it changes coefficients, and with them the pieces of the law; it changes the speeds that the law compares in
+ * proportion; it changes slips by up to the largest speed. */
 enum effect { SCALES_FORCES, CHANGES_LAW, SCALES_SLIPS, MOVES_SLIPS };
 
-/* A query and what is known of a direction. */
+/* A query, and a direction's effect on it. */
 struct directed {
 	const double *velocities;
 	enum effect effect;
-	double speed; /* by how much it changes slips, if it moves them */
+	double speed; /* largest change of a slip, for MOVES_SLIPS */
 };
 
 struct contribution {
 	double potential;  /* absolute value */
 	double force;      /* sum of the absolute components of the force along the slip, drag included. A body's torques
-	                    * count as the forces that they are over their radii */
+	                    * count as torque / radius */
 	double unresolved; /* change of the force that differences cannot resolve, over their tolerance */
-	double sharpness;  /* the change of the slip over what the law changes over, at least 1; 0 if nothing compares it */
+	double sharpness;  /* the change of the slip / length over which the law changes, at least 1; 0 if no law depends on it */
 };
 
 /**
