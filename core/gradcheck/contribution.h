@@ -24,7 +24,7 @@ struct contribution {
 	double force;      /* sum of the absolute components of the force along the slip, drag included. A body's torques
 	                    * count as torque / radius */
 	double unresolved; /* change of the force that differences cannot resolve, over their tolerance */
-	double sharpness;  /* the change of the slip / length over which the law changes, at least 1; 0 if no law depends on it */
+	double sharpness;  /* change of the slip over the speed scale of the law, at least 1; 0 if it does not matter */
 };
 
 /**
