@@ -112,8 +112,8 @@ $(UNIT_TESTS): $(B)/tests/%: $(B)/tests/%.c.o $(B)/libfric.a $(B)/libapi.a $(B)/
 # Calls from api, core and the test go through functions of the test that can fail on purpose.
 SCARCE := malloc calloc realloc aligned_alloc posix_memalign strdup strndup free mmap munmap mremap
 $(B)/tests/unit/api/routes/test_out_of_memory: LDFLAGS += $(SCARCE:%=-Wl,--wrap=%)
-$(B)/tests/unit/api/routes/test_out_of_memory: LAYER := $(B)/tests/fuzz/dressed.c.o $(B)/libapi.a $(B)/libfric.a $(API_LIBS)
-$(B)/tests/unit/api/routes/test_out_of_memory: $(B)/tests/fuzz/dressed.c.o
+$(B)/tests/unit/api/routes/test_out_of_memory: LAYER := $(B)/tests/fuzz/json_frame.c.o $(B)/libapi.a $(B)/libfric.a $(API_LIBS)
+$(B)/tests/unit/api/routes/test_out_of_memory: $(B)/tests/fuzz/json_frame.c.o
 
 # These tests compare the parts of requests as the fuzz harness does.
 $(B)/tests/unit/api/validate/test_set: LAYER := $(B)/tests/fuzz/parts.c.o $(B)/libapi.a $(B)/libfric.a $(API_LIBS)
@@ -187,7 +187,7 @@ $(B)/tests/bench/codec: $(B)/tests/bench/codec.c.o $(B)/libapi.a $(B)/libfric.a
 # The builds of `make fuzz` give a harness libFuzzer's main; all others one that replays files.
 FUZZERS := $(patsubst %,$(B)/tests/fuzz/%,lift frame handle json_frame_equivalence patch sets numbers query)
 FUZZ_MAIN := $(if $(filter fuzz%,$(MODE)),-fsanitize=fuzzer,$(B)/tests/fuzz/replay.c.o)
-FUZZ_COMMON := $(patsubst %,$(B)/tests/fuzz/%.c.o,compare judge dressed parts replay) $(B)/tests/unit/api/numbers/to_chars.cc.o
+FUZZ_COMMON := $(patsubst %,$(B)/tests/fuzz/%.c.o,compare judge json_frame parts replay) $(B)/tests/unit/api/numbers/to_chars.cc.o
 $(FUZZERS): %: %.c.o $(FUZZ_COMMON) $(B)/libapi.a $(B)/libfric.a
 	$(call quiet,LD,$@)$(CC) $(LDFLAGS) $(filter-out %replay.c.o,$(filter %.o,$^)) $(FUZZ_MAIN) -o $@ $(filter %.a,$^) $(API_LIBS)
 fuzzers: $(FUZZERS)

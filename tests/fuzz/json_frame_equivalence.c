@@ -1,7 +1,7 @@
 /* Sends a request generated from the input's bytes as JSON and as a frame: both must get the same status, the same
  * faults and the same values bit for bit. The input covers nearly all fields of the contract, mostly with valid
  * values. */
-#include "tests/fuzz/dressed.h"
+#include "tests/fuzz/json_frame.h"
 
 #include <float.h>
 #include <math.h>

@@ -23,7 +23,7 @@
 #include "api/codec/media.h"
 #include "api/base/json_memory.h"
 #include "core/fric.h"
-#include "tests/fuzz/dressed.h"
+#include "tests/fuzz/json_frame.h"
 #include "tests/share.h"
 
 /* ---- scarce memory ---- */
@@ -474,7 +474,7 @@ static void put_request(struct fuzz_json_frame *d, const char *hessian, bool mat
 
 enum formats { JSON_TO_JSON, FRAME_TO_FRAME, JSON_TO_FRAME, FRAME_TO_JSON };
 
-static void post_dressed(const char *target, struct fuzz_json_frame *d, enum formats formats, const char *name)
+static void post_generated(const char *target, struct fuzz_json_frame *d, enum formats formats, const char *name)
 {
 	size_t bytes;
 	char *frame = fuzz_frame(d, &bytes);
@@ -491,7 +491,7 @@ static void ask_for(const char *target, const char *hessian, bool materials, enu
 {
 	struct fuzz_json_frame d;
 	put_request(&d, hessian, materials);
-	post_dressed(target, &d, formats, hessian);
+	post_generated(target, &d, formats, hessian);
 }
 
 /* Derivatives with respect to fields of every kind. */
@@ -517,7 +517,7 @@ static void differentiate(const char *target, bool materials, enum formats forma
 		                     "\"/collisions/vertex_vertex/normal_force\"]");
 	}
 	fuzz_close(&d);
-	post_dressed(target, &d, formats, target);
+	post_generated(target, &d, formats, target);
 }
 
 static void evaluate(const char *hessian, bool materials, enum formats formats)

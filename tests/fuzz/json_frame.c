@@ -1,4 +1,4 @@
-#include "tests/fuzz/dressed.h"
+#include "tests/fuzz/json_frame.h"
 
 #include "tests/fuzz/fuzz.h"
 

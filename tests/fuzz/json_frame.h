@@ -1,8 +1,8 @@
 /**
  * Writes a document in both forms at once: as JSON text and as a frame, in whose tail arrays may be placed.
  */
-#ifndef FUZZ_DRESSED_H
-#define FUZZ_DRESSED_H
+#ifndef FUZZ_JSON_FRAME_H
+#define FUZZ_JSON_FRAME_H
 
 #include "api/base/buffer.h"
 #include "api/codec/document.h"
