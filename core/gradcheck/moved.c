@@ -28,33 +28,35 @@ enum size_kind { IN_PROPORTION, LIKE_THE_VECTOR, LIKE_VELOCITIES, LIKE_LENGTHS, 
 /* How many numbers a field has; one is stored in place, more behind a pointer. */
 enum count { ONE, PER_DOF, PER_VERTEX, PER_VERTEX_AXIS, PER_BODY_AXIS, PER_PAIR, PER_POINT };
 
-#define OF_FRICTION(member, count) \
+#define OF_FRICTION(member, count, effect) \
 	{ \
-		offsetof(struct moved, batch.friction.member), count, IN_PROPORTION \
+		offsetof(struct moved, batch.friction.member), count, IN_PROPORTION, effect \
 	}
 #define OF_BARRIER(member) \
 	{ \
-		offsetof(struct moved, batch.barrier.member), ONE, IN_PROPORTION \
+		offsetof(struct moved, batch.barrier.member), ONE, IN_PROPORTION, SCALES_FORCES \
 	}
 static const struct {
 	size_t offset;
 	enum count count;
 	enum size_kind kind;
+	enum effect effect;
 } fields[FRIC_N_FIELDS] = {
-	[FRIC_WRT_VELOCITIES] = {offsetof(struct moved, velocities), PER_DOF, LIKE_VELOCITIES},
-	[FRIC_WRT_LAGGED_VELOCITIES] = {offsetof(struct moved, slip_velocities), PER_DOF, LIKE_VELOCITIES},
-	[FRIC_WRT_POSITIONS] = {offsetof(struct moved, batch.positions), PER_VERTEX_AXIS, LIKE_LENGTHS},
-	[FRIC_WRT_BODY_POSITIONS] = {offsetof(struct moved, batch.body_positions), PER_BODY_AXIS, LIKE_LENGTHS},
-	[FRIC_WRT_EPS_V] = OF_FRICTION(eps_v, ONE),
-	[FRIC_WRT_MU_S] = OF_FRICTION(mu_s, ONE),
-	[FRIC_WRT_MU_K] = OF_FRICTION(mu_k, ONE),
-	[FRIC_WRT_STRIBECK_SPEED] = OF_FRICTION(law.stribeck_speed, ONE),
-	[FRIC_WRT_VISCOUS] = OF_FRICTION(law.viscous, ONE),
-	[FRIC_WRT_VERTEX_MU_S] = OF_FRICTION(vertex_mu_s, PER_VERTEX),
-	[FRIC_WRT_VERTEX_MU_K] = OF_FRICTION(vertex_mu_k, PER_VERTEX),
-	[FRIC_WRT_MATERIAL_MU_S] = OF_FRICTION(material_mu_s, PER_PAIR),
-	[FRIC_WRT_MATERIAL_MU_K] = OF_FRICTION(material_mu_k, PER_PAIR),
-	[FRIC_WRT_CURVE_FACTORS] = OF_FRICTION(law.curve.factors, PER_POINT),
+	[FRIC_WRT_VELOCITIES] = {offsetof(struct moved, velocities), PER_DOF, LIKE_VELOCITIES, MOVES_SLIPS},
+	[FRIC_WRT_LAGGED_VELOCITIES] = {offsetof(struct moved, slip_velocities), PER_DOF, LIKE_VELOCITIES, MOVES_SLIPS},
+	[FRIC_WRT_POSITIONS] = {offsetof(struct moved, batch.positions), PER_VERTEX_AXIS, LIKE_LENGTHS, MOVES_SLIPS},
+	[FRIC_WRT_BODY_POSITIONS] = {offsetof(struct moved, batch.body_positions), PER_BODY_AXIS, LIKE_LENGTHS,
+                                 MOVES_SLIPS},
+	[FRIC_WRT_EPS_V] = OF_FRICTION(eps_v, ONE, SCALES_SLIPS),
+	[FRIC_WRT_MU_S] = OF_FRICTION(mu_s, ONE, CHANGES_LAW),
+	[FRIC_WRT_MU_K] = OF_FRICTION(mu_k, ONE, CHANGES_LAW),
+	[FRIC_WRT_STRIBECK_SPEED] = OF_FRICTION(law.stribeck_speed, ONE, SCALES_SLIPS),
+	[FRIC_WRT_VISCOUS] = OF_FRICTION(law.viscous, ONE, SCALES_FORCES),
+	[FRIC_WRT_VERTEX_MU_S] = OF_FRICTION(vertex_mu_s, PER_VERTEX, CHANGES_LAW),
+	[FRIC_WRT_VERTEX_MU_K] = OF_FRICTION(vertex_mu_k, PER_VERTEX, CHANGES_LAW),
+	[FRIC_WRT_MATERIAL_MU_S] = OF_FRICTION(material_mu_s, PER_PAIR, CHANGES_LAW),
+	[FRIC_WRT_MATERIAL_MU_K] = OF_FRICTION(material_mu_k, PER_PAIR, CHANGES_LAW),
+	[FRIC_WRT_CURVE_FACTORS] = OF_FRICTION(law.curve.factors, PER_POINT, SCALES_SLIPS),
 	[FRIC_WRT_DHAT] = OF_BARRIER(dhat),
 	[FRIC_WRT_STIFFNESS] = OF_BARRIER(stiffness),
 	[FRIC_WRT_DMIN] = OF_BARRIER(dmin),
@@ -231,23 +233,6 @@ double fricp_speed(const struct fric_derivation *derivation)
 	return sizes_of(derivation).velocity;
 }
 
-static enum effect effect_of_field(enum fric_field field)
-{
-	switch (field) {
-	case FRIC_WRT_VISCOUS:
-	case FRIC_WRT_DHAT:
-	case FRIC_WRT_STIFFNESS:
-	case FRIC_WRT_DMIN: return SCALES_FORCES;
-	case FRIC_WRT_MU_S:
-	case FRIC_WRT_MU_K:
-	case FRIC_WRT_VERTEX_MU_S:
-	case FRIC_WRT_VERTEX_MU_K:
-	case FRIC_WRT_MATERIAL_MU_S:
-	case FRIC_WRT_MATERIAL_MU_K: return CHANGES_LAW;
-	default: return fields[field].kind == IN_PROPORTION ? SCALES_SLIPS : MOVES_SLIPS;
-	}
-}
-
 static enum effect effect_of_row(enum fric_row row)
 {
 	switch (row) {
@@ -265,7 +250,7 @@ static enum effect effect_of_row(enum fric_row row)
 static void find_effect(void *data, const struct moved_part *part)
 {
 	enum effect *most = data;
-	const enum effect e = part->field < FRIC_N_FIELDS ? effect_of_field(part->field) : effect_of_row(part->row);
+	const enum effect e = part->field < FRIC_N_FIELDS ? fields[part->field].effect : effect_of_row(part->row);
 	*most = e > *most ? e : *most;
 }
 
