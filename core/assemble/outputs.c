@@ -65,10 +65,7 @@ static bool from_slip(const struct request *task, size_t i, double *out)
 {
 	const struct fric_contacts *c = task->contacts;
 	struct slip slip;
-	if (is_of_bodies(task->type))
-		body_slip_of(c, task->coefficients, task->type, i, task->velocities, &slip);
-	else
-		slip_of(c, task->coefficients, task->type, i, task->velocities, &slip);
+	slip_of_type(c, task->coefficients, task->type, i, task->velocities, &slip);
 	switch (task->output) {
 	case FRIC_OUT_POTENTIAL: out[0] = contact_potential(c, i, &slip); break;
 	case FRIC_OUT_STATUS: out[0] = c->skipped[i] ? 2 : slip.slides; break;

@@ -115,6 +115,16 @@ static inline void body_slip_of(const struct fric_contacts *b, const struct coef
 	slip_judge(b, mu, i, slip);
 }
 
+/* The slip of a contact of either kind. @param c, mu  of the kind of `type` */
+static inline void slip_of_type(const struct fric_contacts *c, const struct coefficients *mu, enum fric_type type,
+                                size_t i, const double *v, struct slip *slip)
+{
+	if (is_of_bodies(type))
+		body_slip_of(c, mu, type, i, v, slip);
+	else
+		slip_of(c, mu, type, i, v, slip);
+}
+
 /* The action at a contact: on the first body, and with the opposite sign on the second. In 2D a couple is one
  * number. */
 struct action {

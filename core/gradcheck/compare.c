@@ -347,10 +347,7 @@ static void describe_worst(const struct comparing *task, struct fric_comparison 
 	out->relative_difference = task->all.relative;
 	for (int v = 0; v < fric_stencil_size(out->group); v++)
 		out->vertices[v] = c->vertices[v][i];
-	if (of_bodies)
-		body_slip_of(c, task->body_coefficients, out->group, i, task->velocities, &slip);
-	else
-		slip_of(c, task->coefficients, out->group, i, task->velocities, &slip);
+	slip_of_type(c, of_bodies ? task->body_coefficients : task->coefficients, out->group, i, task->velocities, &slip);
 	out->status = c->skipped[i] ? 2 : slip.slides;
 	out->slip_ratio = capped(slip_speed(&slip) / slip.eps_v);
 }

@@ -15,15 +15,6 @@
 /* Where a law bends within less than the step at which rounding alone exceeds the tolerance, no step is right. */
 #define LEAST_STEP 0x1p-46L
 
-static void slip_at(const struct fric_contacts *c, const struct coefficients *mu, enum fric_type type, size_t i,
-                    const double *velocities, struct slip *slip)
-{
-	if (is_of_bodies(type))
-		body_slip_of(c, mu, type, i, velocities, slip);
-	else
-		slip_of(c, mu, type, i, velocities, slip);
-}
-
 /* Sum of the absolute components, which mu_aniso maps back. */
 static long double sum_of_forces(const struct fric_contacts *c, size_t i, const struct slip *slip)
 {
@@ -103,7 +94,7 @@ struct contribution fricp_contribution(const struct fric_contacts *c, const stru
 	struct contribution out = {0};
 	if (c->skipped[i])
 		return out;
-	slip_at(c, mu, type, i, direction->velocities, &slip);
+	slip_of_type(c, mu, type, i, direction->velocities, &slip);
 	out.potential = fabs(contact_potential(c, i, &slip));
 	out.force = capped(sum_of_forces(c, i, &slip));
 	find_uncertainty(c, type, i, &slip, direction, &out);
