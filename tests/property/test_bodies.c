@@ -621,6 +621,38 @@ static void test_threads(void **state)
 	}
 }
 
+/* Rounds velocities to multiples of 2^-30, then adds the same one, a multiple of 2^10, to the linear velocity of each
+ * vertex and body. Both steps keep differences of rounded velocities exact. */
+static void add_exactly(const struct scene *s, const double *common)
+{
+	const size_t dim = (size_t)s->batch.dim, m = twist_size(s), first = first_twist(s);
+	for (size_t e = 0; e < scene_ndof(s); e++) {
+		const size_t d = e < first ? e % dim : (e - first) % m;
+		s->velocities[e] = ldexp(rint(ldexp(s->velocities[e], 30)), -30) + (d < dim ? common[d] : 0);
+	}
+}
+
+/* Contacts see only relative velocities: a common one, however large, must cancel before anything else is added. */
+static void test_common_velocity_changes_no_bit(void **state)
+{
+	static const double none[3], common[3] = {0x1p20, -0x1p21, 0x1.8p20};
+	struct rng rng = {311};
+	(void)state;
+	for (int i = 0; i < N_SCENES; i++) {
+		struct scene s = random_scene(&rng, i % 2 ? 2 : 3);
+		s.batch.groups[FRIC_PLANE_VERTEX].n = s.batch.groups[FRIC_BODY_WORLD].n = 0;
+		add_exactly(&s, none);
+		struct answers before = answers_of(&serial, &s);
+		add_exactly(&s, common);
+		struct answers after = answers_of(&serial, &s);
+		assert_int_equal(after.n, before.n);
+		assert_all_bits(after.numbers, before.numbers, before.n);
+		free(before.numbers);
+		free(after.numbers);
+		scene_free(&s);
+	}
+}
+
 /* Gradients do not depend on the unit of velocities; potentials scale with it, Hessians with its inverse. */
 static void test_scaling(void **state)
 {
@@ -720,6 +752,7 @@ int main(void)
 		cmocka_unit_test(test_without_arms_a_body_is_a_vertex),
 		cmocka_unit_test(test_forces_and_torques_are_bounded),
 		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_common_velocity_changes_no_bit),
 		cmocka_unit_test(test_scaling),
 		cmocka_unit_test(test_vertices_do_not_notice),
 	};
