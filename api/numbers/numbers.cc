@@ -203,7 +203,7 @@ inline bool convert_by_table(const parts &number, double &value)
 	if (number.exponent < API_LEAST_POWER || number.exponent > API_MOST_POWER || number.digits == 0)
 		return false;
 	const int power = static_cast<int>(number.exponent), zeros = __builtin_clzll(number.digits);
-	const api_power_of_ten &ten = api_powers_of_ten[power - API_LEAST_POWER];
+	const api_power_of_ten &ten = api_powers.of_ten[power - API_LEAST_POWER];
 	const uint64_t digits = number.digits << zeros;
 	const uint128 product = static_cast<uint128>(digits) * ten.high + (static_cast<uint128>(digits) * ten.low >> 64);
 	const int top = static_cast<int>(product >> 127);

@@ -1,5 +1,5 @@
 /**
- * Powers of ten to 128 bits. scripts/powers_of_ten writes and checks the table.
+ * Powers of ten to 128 bits. scripts/powers_of_ten checks the table.
  */
 #ifndef API_POWERS_OF_TEN_H
 #define API_POWERS_OF_TEN_H
@@ -18,8 +18,9 @@ struct api_power_of_ten {
 	uint64_t high, low;
 };
 
-/* [p - API_LEAST_POWER] */
-extern const struct api_power_of_ten api_powers_of_ten[API_MOST_POWER - API_LEAST_POWER + 1];
+extern const struct api_power_table {
+	struct api_power_of_ten of_ten[API_MOST_POWER - API_LEAST_POWER + 1]; /* [p - API_LEAST_POWER] */
+} api_powers;
 
 /* floor(log2(10^p)) for the table's p */
 static inline int api_log2_of_ten(int p)

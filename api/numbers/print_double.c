@@ -15,11 +15,11 @@
  * with integers. y is computed for v and for half the width, as products with the 128 bits of 10^-k, rounded up, and
  * kept as 64 bits, four of them after the point, and a second word. In units of that word, u = 2^-68, the product is
  * less than 1/2 too large, and cutting it off makes it less than 1 too small. The same holds for half the width. So
- * with 2 added (BIAS), v and its ends come out wrong by 0 to +4 u. scripts/powers_of_ten --check shows that for all q
- * and all x up to 2^55, y is an integer, or at least 5 u above one and 4 u below the next. Hence the second word is at
- * most 4 if y is an integer (and the bits after the point are then 0). Otherwise the bits after the point are not 0,
- * once a 1 is added there for a second word over 4. The result compares with integers as y itself does: there are no
- * other cases, and no fallback.
+ * with 2 added (BIAS), v and its ends come out wrong by 0 to +4 u. scripts/powers_of_ten shows that for all q and all x
+ * up to 2^55, y is an integer, or at least 5 u above one and 4 u below the next. Hence the second word is at most 4 if
+ * y is an integer (and the bits after the point are then 0). Otherwise the bits after the point are not 0, once a 1 is
+ * added there for a second word over 4. The result compares with integers as y itself does: there are no other cases,
+ * and no fallback.
  *
  * Seventeen digits are then written in any case; trailing zeros are counted and overwritten. That leaves few branches
  * to predict, and short numbers need no special case.
@@ -78,7 +78,7 @@ static inline uint64_t round_to_odd(uint128 y)
 
 static inline struct interval scale_interval(uint64_t c, int q, int k, bool narrow)
 {
-	const struct api_power_of_ten *power = &api_powers_of_ten[-k - API_LEAST_POWER];
+	const struct api_power_of_ten *power = &api_powers.of_ten[-k - API_LEAST_POWER];
 	const int shift = q + api_log2_of_ten(-k) + 1 + BEHIND_POINT; /* 5 to 8 */
 	const uint64_t x = 4 * c << shift, odd = c & 1;               /* odd: ends excluded */
 	const uint128 half = ((uint128)power->high << (shift + 1)) | power->low >> (63 - shift);
