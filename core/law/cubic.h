@@ -32,25 +32,16 @@
 		const real k = a.z * cubic_curvature_without_mu_s##suffix(a.z), s = a.r * (1 + a.z * (13 - 8 * a.z)); \
 		return a.mu_k * k - a.mu_s * s; \
 	} \
-	FRIC_CURVE_DEFINE(cubic, real, suffix) \
-	INLINE struct law_derivatives##suffix cubic_derivatives##suffix(struct law_point##suffix a, \
-	                                                                struct law_reach##suffix beyond) \
+	INLINE struct law_derivatives##suffix cubic_derivatives_inside##suffix(struct law_point##suffix a) \
 	{ \
 		const real z = a.z, r = a.r, r2 = r * r, h = r * ((real)1 / 2 + r * ((real)3 / 5 - r * ((real)1 / 3))); \
 		const real k = 1 - r * (1 - r2 * ((real)4 / 3 - h)), s = r * r2 * (1 - h), left = 2 - z; \
 		const real rest = r2 * ((real)3 / 2 - r * ((real)22 / 5 - r * ((real)5 / 3))); \
 		const real ek = r2 * (4 - (r * ((real)14 / 3) + rest)), es = r2 * (3 - (4 * r + rest)); \
-		const real g2 = cubic_g2##suffix(a); \
-		(void)beyond; \
-		return (struct law_derivatives##suffix){a.slides ? 0 : -s, \
-		                                        a.slides ? z : k, \
-		                                        a.slides ? 0 : a.mu_k * ek - a.mu_s * es, \
-		                                        0, \
-		                                        a.slides ? 0 : r2 * (1 + 2 * z) * left, \
-		                                        a.slides ? 1 : z * z * (3 - 2 * z) * left, \
-		                                        a.slides ? 0 : -g2, \
-		                                        0}; \
-	}
+		return (struct law_derivatives##suffix){ \
+			-s, k, a.mu_k * ek - a.mu_s * es, 0, r2 * (1 + 2 * z) * left, z * z * (3 - 2 * z) * left, 0, 0}; \
+	} \
+	FRIC_CURVE_DEFINE(cubic, real, suffix)
 
 enum { cubic_has_shape = false };
 FRIC_CUBIC_DEFINE(double, )
@@ -72,6 +63,6 @@ INLINE quad cubic_textbook(quad s, quad k, quad z, quad tail, quad subtracted)
 	       (cubic_textbook_rest(s, k) - subtracted);
 }
 
-FRIC_CURVE_TEXTBOOK(cubic)
+FRIC_NO_BLUR(cubic)
 
 #endif

@@ -1,14 +1,15 @@
 /**
  * Laws whose coefficient follows a curve mu(z) from mu_s at rest to mu_k at eps_v: G1 = mu f1, f1 = 2z - z^2. Besides
- * potential and forces these files define, for z < 1 only, mu, its derivative with respect to z, and a curvature, (G2 u
- * - G1)/u^3 eps_v^3 z. Without mu_s there is no pole at rest; that variant omits the factor z, and mu_k.
+ * the potential these files define, for z < 1 only, mu, its derivative with respect to z, the derivatives of the law
+ * except e1, and a curvature, (G2 u - G1)/u^3 eps_v^3 z. Without mu_s there is no pole at rest; that variant omits the
+ * factor z, and mu_k.
  */
 #ifndef FRIC_LAW_CURVE_H
 #define FRIC_LAW_CURVE_H
 
 #include "core/law/point.h"
 
-/* NAME_g1 and NAME_g2 from NAME_mu and NAME_mu_derivative. Computes both branches and selects, so that loops
+/* NAME_g1 and NAME_g2 from NAME_mu and NAME_mu_derivative, NAME_derivatives from NAME_derivatives_inside. Computes both branches and selects, so that loops
  * vectorise. */
 #define FRIC_CURVE_DEFINE(name, real, suffix) \
 	FRIC_NO_SHAPE(name, real, suffix) \
@@ -26,14 +27,16 @@
 		const real mu = name##_mu##suffix(a), derivative = name##_mu_derivative##suffix(a); \
 		const real inside = 2 * a.r * mu + derivative * (a.z * (2 - a.z)); \
 		return a.slides ? 0 : inside; \
-	}
-
-/* G2 has no corners that would blur second differences of the textbook potential. */
-#define FRIC_CURVE_TEXTBOOK(name) \
-	INLINE quad name##_textbook_blur(quad s, quad k, quad z, quad step) \
+	} \
+	INLINE struct law_derivatives##suffix name##_derivatives##suffix(struct law_point##suffix a, \
+	                                                                 struct law_reach##suffix beyond) \
 	{ \
-		(void)s, (void)k, (void)z, (void)step; \
-		return 0; \
+		const struct law_derivatives##suffix inside = name##_derivatives_inside##suffix(a); \
+		const real g2 = name##_g2##suffix(a); \
+		(void)beyond; \
+		return (struct law_derivatives##suffix){ \
+			a.slides ? 0 : inside.s0, a.slides ? a.z : inside.k0, a.slides ? 0 : inside.e0, 0, \
+			a.slides ? 0 : inside.s1, a.slides ? 1 : inside.k1,   a.slides ? 0 : -g2,       0}; \
 	}
 
 #endif

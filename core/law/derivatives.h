@@ -54,10 +54,4 @@
 FRIC_REACH_OF_DEFINE(double, )
 FRIC_REACH_OF_DEFINE(long double, _l)
 
-/* beyond: from law_reach if law_has_tail, else zeros */
-FRIC_LAW_FUNCTION(struct law_derivatives, law_derivatives, (enum law t, struct law_point a, struct law_reach beyond),
-                  _derivatives(a, beyond))
-FRIC_LAW_FUNCTION(struct law_derivatives_l, law_derivatives_l,
-                  (enum law t, struct law_point_l a, struct law_reach_l beyond), _derivatives_l(a, beyond))
-
 #endif

@@ -59,11 +59,6 @@ INLINE bool law_has_tail(enum law t)
 	return law_has(t, LAW_DECAYS | LAW_MEASURED);
 }
 
-INLINE bool law_has_one_coefficient(enum law t)
-{
-	return law_has(t, LAW_ONE_MU);
-}
-
 #define FRIC_LAW_CASE(id, name, traits, call) \
 	case id: return name##call;
 /* Defines a function that dispatches to all laws. The table has a row for every value of the enum, so no default is
@@ -78,19 +73,24 @@ INLINE bool law_has_one_coefficient(enum law t)
 	}
 
 FRIC_LAW_FUNCTION(bool, law_has_shape, (enum law t), _has_shape)
-FRIC_LAW_FUNCTION(struct law_shape, law_shape, (enum law t, double mu_s, double mu_k), _shape(mu_s, mu_k))
 FRIC_LAW_FUNCTION(struct law_shape, law_shape_at, (enum law t, double mu_s, double mu_k, double r),
                   _shape_at(mu_s, mu_k, r))
-FRIC_LAW_FUNCTION(struct law_shape_l, law_shape_l, (enum law t, long double mu_s, long double mu_k),
-                  _shape_l(mu_s, mu_k))
-FRIC_LAW_FUNCTION(bool, law_low, (enum law t, struct law_point a), _low(a))
-FRIC_LAW_FUNCTION(bool, law_low_l, (enum law t, struct law_point_l a), _low_l(a))
-FRIC_LAW_FUNCTION(double, law_g0, (enum law t, struct law_point a), _g0(a))
-FRIC_LAW_FUNCTION(double, law_g1, (enum law t, struct law_point a), _g1(a))
-FRIC_LAW_FUNCTION(double, law_g2, (enum law t, struct law_point a), _g2(a))
-FRIC_LAW_FUNCTION(long double, law_g0_l, (enum law t, struct law_point_l a), _g0_l(a))
-FRIC_LAW_FUNCTION(long double, law_g1_l, (enum law t, struct law_point_l a), _g1_l(a))
-FRIC_LAW_FUNCTION(long double, law_g2_l, (enum law t, struct law_point_l a), _g2_l(a))
+
+/* beyond: from law_reach (derivatives.h) if law_has_tail, else zeros */
+#define FRIC_LAW_DEFINE(real, suffix) \
+	FRIC_LAW_FUNCTION(struct law_shape##suffix, law_shape##suffix, (enum law t, real mu_s, real mu_k), \
+	                  _shape##suffix(mu_s, mu_k)) \
+	FRIC_LAW_FUNCTION(bool, law_low##suffix, (enum law t, struct law_point##suffix a), _low##suffix(a)) \
+	FRIC_LAW_FUNCTION(real, law_g0##suffix, (enum law t, struct law_point##suffix a), _g0##suffix(a)) \
+	FRIC_LAW_FUNCTION(real, law_g1##suffix, (enum law t, struct law_point##suffix a), _g1##suffix(a)) \
+	FRIC_LAW_FUNCTION(real, law_g2##suffix, (enum law t, struct law_point##suffix a), _g2##suffix(a)) \
+	FRIC_LAW_FUNCTION(struct law_derivatives##suffix, law_derivatives##suffix, \
+	                  (enum law t, struct law_point##suffix a, struct law_reach##suffix beyond), \
+	                  _derivatives##suffix(a, beyond))
+
+FRIC_LAW_DEFINE(double, )
+FRIC_LAW_DEFINE(long double, _l)
+
 /* clang-format off */
 FRIC_LAW_FUNCTION(quad, law_textbook, (enum law t, quad s, quad k, quad z, quad tail, quad subtracted),
                   _textbook(s, k, z, tail, subtracted))

@@ -34,16 +34,6 @@
 #include "core/base/inline.h"
 #include "core/base/quad.h"
 
-/* Values that a law derives from its coefficients, in any units; computed once if these are the same for all contacts.
- * For a law with a tail: the tail's value, its derivative with respect to z, and its integral over z from 1 on. */
-struct law_shape {
-	double a, b, c;
-};
-
-struct law_shape_l {
-	long double a, b, c;
-};
-
 /* Defines the shape functions of a law that needs none. */
 #define FRIC_NO_SHAPE(name, real, suffix) \
 	INLINE struct law_shape##suffix name##_shape##suffix(real mu_s, real mu_k) \
@@ -57,29 +47,35 @@ struct law_shape_l {
 		return (struct law_shape##suffix){0}; \
 	}
 
+/* Defines the blur of a law whose G2 has no corners, or whose blur textbook.h computes. */
+#define FRIC_NO_BLUR(name) \
+	INLINE quad name##_textbook_blur(quad s, quad k, quad z, quad step) \
+	{ \
+		(void)s, (void)k, (void)z, (void)step; \
+		return 0; \
+	}
+
 /* The speed at which bonds break, over eps_v. */
 enum { LAW_REACH = 2 };
 
-/* z = |u| / eps_v; r = 1 - z, which may have more digits than z; slides: |u| >= eps_v; broken: |u| >= LAW_REACH eps_v,
- * used by `adhesion` only. Both flags are decided exactly; a rounded z may be on the other side. */
-struct law_point {
-	double mu_s, mu_k, z, r;
-	bool slides;
-	struct law_shape shape;
-	bool broken;
-};
-
-struct law_point_l {
-	long double mu_s, mu_k, z, r;
-	bool slides;
-	struct law_shape_l shape;
-	bool broken;
-};
-
-/* Values that the derivatives of a law with a tail need besides its shape (a, b, c): 1 - a with all its digits; its
- * integral over z from 1 on; and c - (z - 1) a, the derivative of c with respect to the unit, times the unit. For a
- * curve only the first is set. */
-#define FRIC_REACH_DEFINE(real, suffix) \
+#define FRIC_POINT_DEFINE(real, suffix) \
+	/* Values that a law derives from its coefficients, in any units; computed once if these are the same for all \
+	 * contacts. For a law with a tail: the tail's value, its derivative with respect to z, and its integral over z from \
+	 * 1 on. */ \
+	struct law_shape##suffix { \
+		real a, b, c; \
+	}; \
+	/* z = |u| / eps_v; r = 1 - z, which may have more digits than z; slides: |u| >= eps_v; broken: |u| >= LAW_REACH \
+	 * eps_v, used by `adhesion` only. Both flags are decided exactly; a rounded z may be on the other side. */ \
+	struct law_point##suffix { \
+		real mu_s, mu_k, z, r; \
+		bool slides; \
+		struct law_shape##suffix shape; \
+		bool broken; \
+	}; \
+	/* Values that the derivatives of a law with a tail need besides its shape (a, b, c): 1 - a with all its digits; its \
+	 * integral over z from 1 on; and c - (z - 1) a, the derivative of c with respect to the unit, times the unit. For a \
+	 * curve only the first is set. */ \
 	struct law_reach##suffix { \
 		real lost, lost_integral, ahead; \
 	}; \
@@ -89,8 +85,8 @@ struct law_point_l {
 		real s0, k0, e0, u0, s1, k1, e1, u1; \
 	};
 
-FRIC_REACH_DEFINE(double, )
-FRIC_REACH_DEFINE(long double, _l)
+FRIC_POINT_DEFINE(double, )
+FRIC_POINT_DEFINE(long double, _l)
 
 /* For a z that is not within rounding of 1 or 2. */
 INLINE struct law_point law_point_at(double mu_s, double mu_k, double z, struct law_shape shape)

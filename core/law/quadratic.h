@@ -46,7 +46,6 @@
 			return a.mu_k * (a.z * (8 - 6 * a.z)) - a.mu_s * (1 + a.z * (8 - 6 * a.z)); \
 		return a.mu_k * (9 - a.z * (16 - 6 * a.z)) - a.mu_s * (2 * a.r * (5 - 3 * a.z)); \
 	} \
-	FRIC_CURVE_DEFINE(quadratic, real, suffix) \
 	INLINE struct law_derivatives##suffix quadratic_derivatives_below##suffix(struct law_point##suffix a) \
 	{ \
 		const real z = a.z, z2 = z * z, h = 1 - z * ((real)2 / 5), f = 3 - z * ((real)8 / 5), left = 2 - z; \
@@ -64,33 +63,21 @@
 		return (struct law_derivatives##suffix){ \
 			-s, k, a.mu_k * ek - a.mu_s * es, 0, 2 * r2 * left, (1 - 2 * r2) * left, 0, 0}; \
 	} \
-	INLINE struct law_derivatives##suffix quadratic_derivatives##suffix(struct law_point##suffix a, \
-	                                                                    struct law_reach##suffix beyond) \
+	INLINE struct law_derivatives##suffix quadratic_derivatives_inside##suffix(struct law_point##suffix a) \
 	{ \
 		const struct law_derivatives##suffix low = quadratic_derivatives_below##suffix(a); \
 		const struct law_derivatives##suffix high = quadratic_derivatives_above##suffix(a); \
 		const bool below = 2 * a.z < 1; \
-		const real g2 = quadratic_g2##suffix(a); \
-		(void)beyond; \
-		return (struct law_derivatives##suffix){a.slides ? 0 \
-		                                        : below  ? low.s0 \
-		                                                 : high.s0, \
-		                                        a.slides ? a.z \
-		                                        : below  ? low.k0 \
-		                                                 : high.k0, \
-		                                        a.slides ? 0 \
-		                                        : below  ? low.e0 \
-		                                                 : high.e0, \
+		return (struct law_derivatives##suffix){below ? low.s0 : high.s0, \
+		                                        below ? low.k0 : high.k0, \
+		                                        below ? low.e0 : high.e0, \
 		                                        0, \
-		                                        a.slides ? 0 \
-		                                        : below  ? low.s1 \
-		                                                 : high.s1, \
-		                                        a.slides ? 1 \
-		                                        : below  ? low.k1 \
-		                                                 : high.k1, \
-		                                        a.slides ? 0 : -g2, \
+		                                        below ? low.s1 : high.s1, \
+		                                        below ? low.k1 : high.k1, \
+		                                        0, \
 		                                        0}; \
-	}
+	} \
+	FRIC_CURVE_DEFINE(quadratic, real, suffix)
 
 enum { quadratic_has_shape = false };
 FRIC_QUADRATIC_DEFINE(double, )
@@ -114,6 +101,6 @@ INLINE quad quadratic_textbook(quad s, quad k, quad z, quad tail, quad subtracte
 	       2 * change * z5 / 5 + (rest - subtracted);
 }
 
-FRIC_CURVE_TEXTBOOK(quadratic)
+FRIC_NO_BLUR(quadratic)
 
 #endif

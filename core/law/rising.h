@@ -47,10 +47,6 @@ INLINE quad rising_textbook(quad s, quad z, quad subtracted)
 		(void)k; \
 		return s / 3; \
 	} \
-	INLINE quad name##_textbook_blur(quad s, quad k, quad z, quad step) \
-	{ \
-		(void)s, (void)k, (void)z, (void)step; \
-		return 0; \
-	}
+	FRIC_NO_BLUR(name)
 
 #endif

@@ -54,49 +54,30 @@ struct law_table {
 	struct table_piece_l *pieces_l;
 };
 
-/* The piece that contains x >= 0. */
-INLINE size_t table_find(const struct law_table *table, double x)
-{
-	size_t k = 0;
-	for (size_t left = table->n; left > 1;) {
-		const size_t half = left / 2;
-		k = table->speeds[k + half] <= x ? k + half : k;
-		left -= half;
+/* The piece that contains x >= 0, and the curve there. start: where piece i begins; neighbouring points may coincide
+ * when rounded to doubles. */
+#define FRIC_TABLE_SEARCH_DEFINE(real, suffix, start) \
+	INLINE size_t table_find##suffix(const struct law_table *table, real x) \
+	{ \
+		size_t k = 0; \
+		for (size_t left = table->n; left > 1;) { \
+			const size_t half = left / 2, i = k + half; \
+			k = (start) <= x ? i : k; \
+			left -= half; \
+		} \
+		return k; \
+	} \
+	INLINE const struct table_piece##suffix *table_piece_at##suffix(const struct law_table *table, real x) \
+	{ \
+		return &table->pieces##suffix[table_find##suffix(table, x)]; \
+	} \
+	INLINE struct law_shape##suffix table_at##suffix(const struct law_table *table, real x) \
+	{ \
+		return piece_at##suffix(table_piece_at##suffix(table, x), x); \
 	}
-	return k;
-}
 
-INLINE const struct table_piece *table_piece_at(const struct law_table *table, double x)
-{
-	return &table->pieces[table_find(table, x)];
-}
-
-INLINE struct law_shape table_at(const struct law_table *table, double x)
-{
-	return piece_at(table_piece_at(table, x), x);
-}
-
-/* As table_find; neighbouring points may coincide when rounded to doubles. */
-INLINE size_t table_place_l(const struct law_table *table, long double x)
-{
-	size_t k = 0;
-	for (size_t left = table->n; left > 1;) {
-		const size_t half = left / 2;
-		k = table->pieces_l[k + half].from <= x ? k + half : k;
-		left -= half;
-	}
-	return k;
-}
-
-INLINE const struct table_piece_l *table_piece_at_l(const struct law_table *table, long double x)
-{
-	return &table->pieces_l[table_place_l(table, x)];
-}
-
-INLINE struct law_shape_l table_at_l(const struct law_table *table, long double x)
-{
-	return piece_at_l(table_piece_at_l(table, x), x);
-}
+FRIC_TABLE_SEARCH_DEFINE(double, , table->speeds[i])
+FRIC_TABLE_SEARCH_DEFINE(long double, _l, table->pieces_l[i].from)
 
 double fricp_table_unit(const struct fric_curve *curve);
 
@@ -124,7 +105,7 @@ void fricp_table_tangent(const struct fric_curve *curve, const struct law_table 
 /* The tangent of value (a), derivative with respect to x (b) and integral (c) at x >= 0. */
 INLINE struct law_shape_l table_change(const struct law_table *table, const struct table_piece_l *pieces, long double x)
 {
-	return piece_at_l(&pieces[table_place_l(table, x)], x);
+	return piece_at_l(&pieces[table_find_l(table, x)], x);
 }
 
 /* Cotangents of the coefficients of a piece. */
@@ -136,7 +117,7 @@ struct table_pull {
 INLINE void table_collect(const struct law_table *table, long double x, long double value, long double integral,
                           struct table_pull *pulls)
 {
-	const size_t k = table_place_l(table, x);
+	const size_t k = table_find_l(table, x);
 	const struct table_piece_l *p = &table->pieces_l[k];
 	const long double u = x - p->from, t = u * p->over_length, all = integral * u;
 	pulls[k].value += value + all;

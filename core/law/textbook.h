@@ -198,7 +198,7 @@ static inline quad textbook_potential(const struct textbook *p, quad z)
 /* How much G2 eps_v may change within `step` of z; z has an error of up to `known`. */
 static inline quad textbook_blur(const struct textbook *p, quad z, quad step, quad known)
 {
-	const quad d = law_has_one_coefficient(p->law) ? p->mu_s : p->mu_s - p->mu_k, q = p->decay, x = (z - 1) * q;
+	const quad d = law_has(p->law, LAW_ONE_MU) ? p->mu_s : p->mu_s - p->mu_k, q = p->decay, x = (z - 1) * q;
 	if (law_has(p->law, LAW_BREAKS) || (law_has_tail(p->law) && !p->slides))
 		return 0;
 	if (p->law == LAW_EXPONENTIAL) /* the rounding of z only */

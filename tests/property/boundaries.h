@@ -56,7 +56,7 @@ static inline enum fric_law_type law_at(int level)
 
 static inline bool one_coefficient(const struct row *row)
 {
-	return law_has_one_coefficient(law_of(&(struct fric_law){.type = law_at(row->level[BY_LAW])}));
+	return law_has(law_of(&(struct fric_law){.type = law_at(row->level[BY_LAW])}), LAW_ONE_MU);
 }
 
 static inline void repair_geometry(int *l)

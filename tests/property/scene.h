@@ -96,7 +96,7 @@ static inline struct options random_options(struct rng *rng, int dim)
 	random_offsets(&o, rng);
 	o.law = coin(rng) ? FRIC_SMOOTH : (enum fric_law_type)below(rng, 5);
 	o.own_stribeck_speed = coin(rng);
-	o.equal_mu = law_has_one_coefficient(law_of(&(struct fric_law){.type = o.law}));
+	o.equal_mu = law_has(law_of(&(struct fric_law){.type = o.law}), LAW_ONE_MU);
 	o.ellipses &= !o.equal_mu;
 	return o;
 }

@@ -42,7 +42,7 @@ static int set_up(void **unused)
 /* The largest factor of a coefficient. */
 static double most_of(enum law t, const double mu[2])
 {
-	return fmax(mu[0], law_has_one_coefficient(t) ? 0 : mu[1]) * (t == LAW_CURVE ? 1.25 : 1);
+	return fmax(mu[0], law_has(t, LAW_ONE_MU) ? 0 : mu[1]) * (t == LAW_CURVE ? 1.25 : 1);
 }
 
 static struct law_point point(enum law t, const double mu[2], double z)
@@ -110,7 +110,7 @@ static quad textbook(enum law t, const double mu[2], quad z)
 static quad blur_of(enum law t, const double mu[2], quad z, quad step)
 {
 	const quad q = t == LAW_CURVE ? decay_of_law * (quad)table.unit : decay_of_law;
-	const quad d = law_has_one_coefficient(t) ? mu[0] : mu[0] - mu[1], known = 0x1p-50 * (z > 1 ? z : 1);
+	const quad d = law_has(t, LAW_ONE_MU) ? mu[0] : mu[0] - mu[1], known = 0x1p-50 * (z > 1 ? z : 1);
 	return law_textbook_blur(t, mu[0], mu[1], z, step) + textbook_tail_blur(t, &curve, d, z, q, step, known);
 }
 

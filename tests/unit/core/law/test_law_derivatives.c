@@ -154,7 +154,7 @@ static void for_each(void (*check)(struct sample))
 		for (size_t m = 0; m < COUNT(mus); m++)
 			for (size_t k = 0; k < (law_has_tail((enum law)t) ? COUNT(qs) : 1); k++)
 				for (int i = 0; i <= 400; i++)
-					check((struct sample){(enum law)t, mus[m][0], mus[m][law_has_one_coefficient((enum law)t) ? 0 : 1],
+					check((struct sample){(enum law)t, mus[m][0], mus[m][law_has((enum law)t, LAW_ONE_MU) ? 0 : 1],
 					                      i < 300 ? i / 100. : pow(2, i - 320), qs[k]});
 }
 
