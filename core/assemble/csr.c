@@ -1,6 +1,4 @@
 /* The Hessian in rows: what contacts at vertices and contacts of bodies add to them (sums.h). */
-#include "core/assemble/csr.h"
-
 #include "core/assemble/hessian.h"
 #include "core/assemble/sums.h"
 #include "core/bodies/hessian.h"
@@ -283,74 +281,4 @@ enum fric_code fric_hessian_bsr(const struct fric_context *context, const struct
 {
 	const size_t n = (size_t)indptr[pattern->vertices.n_members] * (size_t)(contacts->dim * contacts->dim);
 	return report_code(sum_up(context, contacts, inner, pattern, indptr, n, data), error);
-}
-
-/* ---- any blocks ---- */
-
-INLINE struct block_form form_of_any(int dim)
-{
-	return dim == 2 ? (struct block_form){2, 2, 4} : (struct block_form){3, 3, 10};
-}
-
-struct any {
-	block_row *row;
-	void *task;
-};
-
-INLINE void sum_any(const void *source, struct block_form form, const struct block_rows *rows, size_t v, double *sums)
-{
-	const struct any *task = source;
-	for (size_t at = rows->first_incidence[v]; at < rows->first_incidence[v + 1]; at++) {
-		const struct incidence *e = &rows->incidences[at];
-		double blocks[FRIC_MAX_STENCIL][9] = {{0}};
-		uint32_t places[FRIC_MAX_STENCIL];
-		places_of(e, rows->diagonal[v], places);
-		task->row(task->task, contact_of(e), (int)corner_of(e), blocks);
-		for (int j = 0; j < FRIC_MAX_STENCIL; j++)
-			for (int q = 0; q < form.width * form.width; q++)
-				sums[(size_t)form.n * (places[j] + 1u) + (size_t)q] += blocks[j][q];
-	}
-}
-
-static void any_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
-{
-	const struct row_task *task = data;
-	(void)chunk;
-	if (task->rows->width == 2)
-		sum_rows(task, form_of_any(2), sum_any, begin, end, fault);
-	else
-		sum_rows(task, form_of_any(3), sum_any, begin, end, fault);
-}
-
-struct fault fricp_pattern_accumulate(const struct fric_context *context, const struct fric_pattern *pattern,
-                                      block_row *row, void *task, double *data)
-{
-	const struct any any = {row, task};
-	struct row_task rows = {.memory = context->memory, .rows = &pattern->vertices, .source = &any, .data = data};
-	return fricp_parallel_chunks(context, pattern->vertices.n_incidences, any_chunk, &rows);
-}
-
-struct friction_blocks {
-	const struct fric_contacts *contacts;
-	const double *inner;
-};
-
-static void friction_block_row(void *data, size_t i, int corner, double blocks[FRIC_MAX_STENCIL][9])
-{
-	const struct friction_blocks *task = data;
-	const struct fric_contacts *c = task->contacts;
-	const enum fric_type type = contact_type(c, i);
-	double w[FRIC_MAX_STENCIL] = {0}, block[9] = {0};
-	contact_weights(c, type, i, w);
-	fricp_core_block(c, task->inner, i, block);
-	for (int k = 0; k < fric_stencil_size(type); k++)
-		for (int e = 0; e < c->dim * c->dim; e++)
-			blocks[k][e] = (w[corner] * w[k]) * block[e];
-}
-
-struct fault fricp_csr_plain(const struct fric_context *context, const struct fric_contacts *contacts,
-                             const double *inner, const struct fric_pattern *pattern, double *data)
-{
-	struct friction_blocks blocks = {contacts, inner};
-	return fricp_pattern_accumulate(context, pattern, friction_block_row, &blocks, data);
 }

@@ -1,6 +1,5 @@
-#include "core/assemble/csr.h"
-
 #include "tests/property/hessians.h"
+#include "tests/unit/core/assemble/blocks.h"
 #include "tests/unit/core/assembly.h"
 
 struct csr {
@@ -86,7 +85,7 @@ static void check_against_triplets(const struct assembly *a, enum fric_triangle 
 static void check_against_plain(const struct assembly *a, const struct csr *m)
 {
 	double *plain = malloc((m->n + 1) * sizeof(double));
-	assert_code(fricp_csr_plain(&serial, a->contacts, a->inner, m->pattern, plain).code, FRIC_OK);
+	assert_code(csr_plain(&serial, a->contacts, a->inner, m->pattern, plain).code, FRIC_OK);
 	assert_all_bits(m->data, plain, m->n);
 	free(plain);
 }
@@ -272,7 +271,7 @@ static void check_any_blocks(const struct assembly *a, enum fric_triangle triang
 	struct csr m = csr_create(a, triangle, 1);
 	double *sum = calloc(m.n + 1, sizeof(double));
 	add_any_blocks(a, triangle, &m, sum);
-	assert_code(fricp_pattern_accumulate(&context, m.pattern, any_row, NULL, m.data).code, FRIC_OK);
+	assert_code(pattern_accumulate(&context, m.pattern, any_row, NULL, m.data).code, FRIC_OK);
 	assert_all_bits(m.data, sum, m.n);
 	free(sum);
 	csr_free(&m);

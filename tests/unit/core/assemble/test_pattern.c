@@ -1,6 +1,5 @@
-#include "core/assemble/csr.h"
-
 #include "tests/property/hessians.h"
+#include "tests/unit/core/assemble/blocks.h"
 #include "tests/unit/core/batches.h"
 
 static struct fric_pattern *pattern_of(const struct fric_contacts *c, enum fric_triangle triangle)
@@ -228,7 +227,7 @@ static void test_any_blocks(void **state)
 	for (enum fric_triangle t = FRIC_FULL; t <= FRIC_LOWER; t++) {
 		struct fric_pattern *p = pattern_of(c, t);
 		double dense[24 * 24] = {0}, *data = calloc(fric_pattern_n_entries(p), sizeof(double));
-		assert_ok(fricp_pattern_accumulate(&serial, p, numbered_row, NULL, data).code);
+		assert_ok(pattern_accumulate(&serial, p, numbered_row, NULL, data).code);
 		for (size_t i = 0; i < 5; i++)
 			for (int r = 0; r < 3 * fric_stencil_size((enum fric_type)i); r++)
 				for (int s = 0; s < 3 * fric_stencil_size((enum fric_type)i); s++)
