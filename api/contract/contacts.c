@@ -96,7 +96,7 @@ const struct api_object api_groups[FRIC_N_TYPES] = {
 	GROUP(BODY_WORLD, "Contacts of a rigid body with the world at rest: b.", needs_of_bodies),
 };
 
-#define GROUP_FIELD(is, called) \
+#define GROUP_FIELD(is, called, ...) \
 	[FRIC_##is] = {.name = called, .kind = API_OBJECT, .objects = ONE(api_groups[FRIC_##is]), \
 		.only = SPATIAL & BIT(FRIC_##is) ? 3 : 0},
 static const struct api_rule collisions_rules[FRIC_N_TYPES] = {FRICP_TYPES(GROUP_FIELD)};
@@ -107,19 +107,19 @@ const struct api_object api_collisions = {
 
 /* ---- answers: one member per group ---- */
 
-#define NAMED(is, called) [FRIC_##is] = called,
+#define NAMED(is, called, ...) [FRIC_##is] = called,
 const char *const api_group_names[FRIC_N_TYPES + 1] = {FRICP_TYPES(NAMED) NULL};
 
-#define VALUES(is, called) \
+#define VALUES(is, called, ...) \
 	[FRIC_##is] = {NAME_##is "Values", "The values selected by collision_outputs, in the order of the contacts.", \
 		api_output_rules, FRIC_N_OUTPUTS, FRIC_##is, NULL},
-#define VALUE_FIELD(is, called) {.name = called, .kind = API_OBJECT, .objects = ONE(value_groups[FRIC_##is])},
+#define VALUE_FIELD(is, called, ...) {.name = called, .kind = API_OBJECT, .objects = ONE(value_groups[FRIC_##is])},
 static const struct api_object value_groups[FRIC_N_TYPES] = {FRICP_TYPES(VALUES)};
 const struct api_object api_collision_values = OBJECT(
 	"CollisionValues", "Values per contact, for every group of the request.",
 	FRICP_TYPES(VALUE_FIELD));
 
-#define GROUP_COUNT(is, called) \
+#define GROUP_COUNT(is, called, ...) \
 	{.name = called, .kind = API_INTEGER, .meaning = "number of contacts in this group, including skipped ones"},
 const struct api_object api_group_counts = OBJECT("GroupCounts", "The groups of the document, including empty ones.",
 	FRICP_TYPES(GROUP_COUNT));

@@ -296,9 +296,10 @@ INLINE void deliver(struct target *to, size_t n)
 }
 
 /* Contacts [begin, end) of vertices, of one type. @return the first whose block is not finite, or end */
-INLINE size_t write_blocks(const struct triplet_task *task, enum fric_type type, int dim, int k, size_t begin,
-                           size_t end, struct target *to)
+INLINE size_t write_blocks(const struct triplet_task *task, enum fric_type type, int dim, size_t begin, size_t end,
+                           struct target *to)
 {
+	const int k = stencil_size_of(type);
 	for (size_t i = begin; i < end; i++) {
 		struct local local;
 		const struct cursor cursor = next_cursor(to);
@@ -312,10 +313,10 @@ INLINE size_t write_blocks(const struct triplet_task *task, enum fric_type type,
 }
 
 /* The same of bodies. */
-INLINE size_t write_bodies(const struct triplet_task *task, enum fric_type type, int dim, int k, size_t begin,
-                           size_t end, struct target *to)
+INLINE size_t write_bodies(const struct triplet_task *task, enum fric_type type, int dim, size_t begin, size_t end,
+                           struct target *to)
 {
-	const int width = n_body_dofs(dim);
+	const int width = n_body_dofs(dim), k = stencil_size_of(type);
 	for (size_t i = begin; i < end; i++) {
 		const struct cursor cursor = next_cursor(to);
 		double block[MOST_BLOCK][MOST_BLOCK];
@@ -330,23 +331,20 @@ INLINE size_t write_bodies(const struct triplet_task *task, enum fric_type type,
 	return end;
 }
 
+/* The same in 2D or 3D. @param fine  set to what is returned there */
+INLINE void write_type(enum fric_type type, const struct triplet_task *task, size_t begin, size_t end,
+                       struct target *to, size_t *fine)
+{
+	const bool flat = task->contacts->dim == 2 && closest_point_size_of(type) < 2; /* the others are 3D only */
+	*fine = flat ? write_blocks(task, type, 2, begin, end, to) : write_blocks(task, type, 3, begin, end, to);
+}
+
 INLINE size_t write_vertex_group(const struct triplet_task *task, enum fric_type type, size_t begin, size_t end,
                                  struct target *to)
 {
-	const bool flat = task->contacts->dim == 2;
-	switch (type) {
-	case FRIC_VERTEX_VERTEX:
-		return flat ? write_blocks(task, FRIC_VERTEX_VERTEX, 2, 2, begin, end, to)
-		            : write_blocks(task, FRIC_VERTEX_VERTEX, 3, 2, begin, end, to);
-	case FRIC_EDGE_VERTEX:
-		return flat ? write_blocks(task, FRIC_EDGE_VERTEX, 2, 3, begin, end, to)
-		            : write_blocks(task, FRIC_EDGE_VERTEX, 3, 3, begin, end, to);
-	case FRIC_EDGE_EDGE: return write_blocks(task, FRIC_EDGE_EDGE, 3, 4, begin, end, to);
-	case FRIC_FACE_VERTEX: return write_blocks(task, FRIC_FACE_VERTEX, 3, 4, begin, end, to);
-	default:
-		return flat ? write_blocks(task, FRIC_PLANE_VERTEX, 2, 1, begin, end, to)
-		            : write_blocks(task, FRIC_PLANE_VERTEX, 3, 1, begin, end, to);
-	}
+	size_t fine = end;
+	FOR_TYPE(write_type, type, task, begin, end, to, &fine)
+	return fine;
 }
 
 INLINE size_t write_body_group(const struct triplet_task *task, enum fric_type type, size_t begin, size_t end,
@@ -354,10 +352,10 @@ INLINE size_t write_body_group(const struct triplet_task *task, enum fric_type t
 {
 	const bool flat = task->contacts->dim == 2;
 	if (type == FRIC_BODY_BODY)
-		return flat ? write_bodies(task, FRIC_BODY_BODY, 2, 2, begin, end, to)
-		            : write_bodies(task, FRIC_BODY_BODY, 3, 2, begin, end, to);
-	return flat ? write_bodies(task, FRIC_BODY_WORLD, 2, 1, begin, end, to)
-	            : write_bodies(task, FRIC_BODY_WORLD, 3, 1, begin, end, to);
+		return flat ? write_bodies(task, FRIC_BODY_BODY, 2, begin, end, to)
+		            : write_bodies(task, FRIC_BODY_BODY, 3, begin, end, to);
+	return flat ? write_bodies(task, FRIC_BODY_WORLD, 2, begin, end, to)
+	            : write_bodies(task, FRIC_BODY_WORLD, 3, begin, end, to);
 }
 
 INLINE size_t write_contacts(const struct triplet_task *task, bool bodies, size_t begin, size_t end, struct target *to)

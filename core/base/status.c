@@ -1,22 +1,19 @@
 /* Names and sizes for the enums of fric.h. */
 #include "core/base/types.h"
-#include "core/fric.h"
 
 int fric_stencil_size(enum fric_type type)
 {
-	static const int size[FRIC_N_TYPES] = {2, 3, 4, 4, 1, 2, 1};
-	return size[type];
+	return stencil_size_of(type);
 }
 
 int fric_closest_point_size(enum fric_type type)
 {
-	static const int size[FRIC_N_TYPES] = {0, 1, 2, 2, 0, 0, 0};
-	return size[type];
+	return closest_point_size_of(type);
 }
 
 const char *fric_type_name(enum fric_type type)
 {
-#define NAMED(type, text) [FRIC_##type] = text,
+#define NAMED(type, text, ...) [FRIC_##type] = text,
 	static const char *const name[FRIC_N_TYPES] = {FRICP_TYPES(NAMED)};
 	return name[type];
 }

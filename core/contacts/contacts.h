@@ -9,7 +9,7 @@
 #define FRIC_CONTACTS_H
 
 #include "core/base/fault.h"
-#include "core/fric.h"
+#include "core/base/types.h"
 #include "core/law/table.h"
 
 /* The maximum number of contacts of a span (span.h): intermediate values of this many stay in the first-level cache. */
@@ -115,11 +115,6 @@ static inline const struct coefficients *body_coefficients_for(const struct fric
                                                                const struct fric_query *query)
 {
 	return coefficients_of_state(contacts->bodies, query->state ? query->state->bodies : NULL);
-}
-
-static inline bool is_of_bodies(enum fric_type type)
-{
-	return type >= FRIC_N_VERTEX_TYPES;
 }
 
 static inline enum fric_type contact_type(const struct fric_contacts *c, size_t i)

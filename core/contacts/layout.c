@@ -186,7 +186,7 @@ static bool derives_distance(const struct fric_batch *batch, enum fric_type type
 	const struct fric_group *g = &batch->groups[type];
 	if (g->tangent_basis.data || is_of_bodies(type))
 		return false;
-	return type != FRIC_PLANE_VERTEX || (batch->positions && g->plane_origin.data);
+	return geometry_of(type) != POINT_PLANE || (batch->positions && g->plane_origin.data);
 }
 
 struct fric_contacts *fricp_contacts_create(const struct fric_memory *memory, const struct fric_batch *batch)

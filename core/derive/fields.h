@@ -51,6 +51,12 @@ enum place {
 	N_PLACES
 };
 
+/* The index of a point's position. */
+static inline int position_place(enum fric_type type, int point)
+{
+	return faces_world(type) && point == stencil_size_of(type) ? AT_PLANE_ORIGIN : AT_POSITION + 3 * point;
+}
+
 struct inputs {
 	long double at[N_PLACES];
 };

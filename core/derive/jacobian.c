@@ -15,7 +15,7 @@ static bool plain_column(const struct jacobian_task *task, const struct contact_
 	struct point_change change;
 	double sum = 0;
 	for (int k = 0; k < FRIC_MAX_STENCIL; k++)
-		tangent.at[(int)AT_POSITION + 3 * k + axis] = is_moved(point->type, vector, k);
+		tangent.at[position_place(point->type, k) + axis] = is_moved(point->type, vector, k);
 	fricp_point_tangent(&task->plain, point, &tangent, &change);
 	for (int d = 0; d < task->source.kernel.contacts->dim; d++) {
 		local->force[d] = (double)change.force[d];

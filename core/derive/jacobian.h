@@ -24,11 +24,11 @@ struct jacobian_local {
 	double weights[FRIC_MAX_STENCIL];
 };
 
-/* Whether member l moves when only vector v changes: r takes along all of the side at its tip. */
+/* Whether point l moves when only vector v changes: r takes along all of the side at its tip. */
 INLINE bool is_moved(enum fric_type type, int v, int l)
 {
-	const int origin = stencil_members[type][l].origin;
-	return l < stencil_size_of(type) && (vector_sign(type, v, l) > 0 || vector_sign(type, v, origin) > 0);
+	const int origin = stencil_members(type)[l].origin;
+	return l < n_points_of(type) && (vector_sign(type, v, l) > 0 || vector_sign(type, v, origin) > 0);
 }
 
 struct jacobian_task {

@@ -105,8 +105,8 @@ static void load_tangents(const struct forward *task, struct span span, struct t
 	if (!w->moves)
 		return;
 	fricp_span_members(c, span, fields[FRIC_WRT_POSITIONS], w->position);
-	if (span.type == FRIC_PLANE_VERTEX)
-		memset(w->position[1], 0, sizeof(w->position[1]));
+	if (faces_world(span.type))
+		memset(w->position[stencil_size_of(span.type)], 0, sizeof(w->position[0]));
 }
 
 /* Forces at the members from forces at the contact, with their tangents. */
@@ -118,7 +118,7 @@ INLINE void members_of(enum fric_type type, const struct fric_contacts *c, struc
 		contact_weights(c, type, span.begin + j, weights);
 		UNROLL
 		for (int k = 0; k < stencil_size_of(type); k++) {
-			const struct member m = stencil_members[type][k];
+			const struct member m = stencil_members(type)[k];
 			if (m.origin == k)
 				continue;
 			const double change = w->moves ? m.sign * w->change[m.coordinate][j] : 0;

@@ -22,7 +22,7 @@ static void motion_at_vertices(const struct fric_contacts *c, enum fric_type typ
                                struct motion *motion)
 {
 	for (int k = 0; k < fric_stencil_size(type); k++) {
-		const struct member m = stencil_members[type][k];
+		const struct member m = stencil_members(type)[k];
 		const double *at = v + member_dof(c, c->dim, type, k, i), *from = v + member_dof(c, c->dim, type, m.origin, i);
 		for (int d = 0; d < c->dim; d++) {
 			const long double along = (long double)at[d] - from[d];
@@ -43,7 +43,7 @@ void fricp_weights_tangent(enum fric_type type, const long double closest_point[
 	for (int k = 0; k < FRIC_MAX_STENCIL; k++)
 		weights[k] = 0;
 	for (int k = 0; k < fric_stencil_size(type); k++) {
-		const struct member m = stencil_members[type][k];
+		const struct member m = stencil_members(type)[k];
 		if (m.origin == k)
 			continue;
 		weights[k] += m.sign * closest_point[m.coordinate];

@@ -169,7 +169,8 @@ static void geometry_at(const struct point_task *task, const struct contact_poin
 			at->position[k][d] = batch->positions[(size_t)task->contacts->vertices[k][p->i] * (size_t)dim + (size_t)d];
 	for (int d = 0; d < dim; d++) {
 		at->normal[d] = normal->data ? row_of(*normal, p->row)[d] : 0;
-		at->origin[d] = g->plane_origin.data ? row_of(g->plane_origin, p->row)[d] : 0;
+		if (g->plane_origin.data)
+			at->position[stencil_size_of(p->type)][d] = row_of(g->plane_origin, p->row)[d];
 		at->grain[d] = g->grain.data ? row_of(g->grain, p->row)[d] : 0;
 	}
 }
@@ -296,9 +297,8 @@ static long double geometry_forwards(const struct point_task *task, const struct
 	geometry_at(task, p, &contact, &at);
 	for (int d = 0; d < 3; d++) {
 		for (int k = 0; k < FRIC_MAX_STENCIL; k++)
-			tangent.position[k][d] = t->at[AT_POSITION + 3 * k + d];
+			tangent.position[k][d] = t->at[position_place(p->type, k) + d];
 		tangent.normal[d] = t->at[(int)normal_place(p->type) + d];
-		tangent.origin[d] = t->at[AT_PLANE_ORIGIN + d];
 		tangent.grain[d] = directed ? t->at[AT_GRAIN + d] : 0;
 	}
 	if (of->tilts)
@@ -618,9 +618,8 @@ static void geometry_backwards(const struct point_task *task, const struct conta
 		fricp_unit_normal_derivative(contact.dim, at.normal, lagged->frame.normal, normal);
 	for (int d = 0; d < contact.dim; d++) {
 		for (int k = 0; k < FRIC_MAX_STENCIL && !of->tilts; k++)
-			out->at[AT_POSITION + 3 * k + d] = inputs.position[k][d];
+			out->at[position_place(p->type, k) + d] = inputs.position[k][d];
 		out->at[(int)normal_place(p->type) + d] = of->tilts ? inputs.normal[d] + normal[d] : inputs.normal[d];
-		out->at[AT_PLANE_ORIGIN + d] = inputs.origin[d];
 		out->at[AT_GRAIN + d] = directed ? inputs.grain[d] : 0;
 	}
 }

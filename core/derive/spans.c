@@ -34,7 +34,7 @@ struct span_source fricp_span_source(const struct fric_context *context, const s
 bool fricp_group_moves(const struct fric_batch *batch, enum fric_type type)
 {
 	const struct fric_group *g = &batch->groups[type];
-	return !g->tangent_basis.data && (type != FRIC_PLANE_VERTEX || !g->normal_force.data);
+	return !g->tangent_basis.data && (geometry_of(type) != POINT_PLANE || !g->normal_force.data);
 }
 
 /* A basis from the caller may be of any size and shape; kernels assume that it is orthonormal. */
@@ -133,7 +133,7 @@ INLINE void along_of(enum fric_type type, const struct fric_contacts *c, struct 
 {
 	UNROLL
 	for (int k = 0; k < stencil_size_of(type); k++) {
-		const struct member m = stencil_members[type][k];
+		const struct member m = stencil_members(type)[k];
 		for (size_t j = 0; j < span.n && m.origin != k; j++) {
 			const double *from = v + 3 * (size_t)c->vertices[m.origin][span.begin + j];
 			const double *to = v + 3 * (size_t)c->vertices[k][span.begin + j];
@@ -183,8 +183,8 @@ void fricp_span_geometry(const struct span_source *source, struct span span, str
 		w->closest_point[m] = c->closest_point[m] + span.begin;
 	fricp_span_members(c, span, source->derivation->batch->positions, w->position);
 	fricp_span_along(c, span, source->kernel.velocities, w->along);
-	if (span.type == FRIC_PLANE_VERTEX)
-		load_rows(g->plane_origin, first, span.n, w->position[1]);
+	if (faces_world(span.type))
+		load_rows(g->plane_origin, first, span.n, w->position[stencil_size_of(span.type)]);
 	if (w->at.anchored)
 		load_rows(g->anchor, first, span.n, w->anchor);
 	load_barrier(source, span, w);

@@ -11,36 +11,21 @@ struct ends {
 	int from, to;
 };
 
-/* Endpoints of the vectors a, b and r of derivative.inc. */
-struct sides {
-	struct ends a, b, r;
-};
-
+/* The ends of a vector of derivative.inc. The only vector of two points is both a and r. */
 static struct ends ends_of(enum fric_type type, int vector)
 {
 	struct ends ends = {0, 0};
-	for (int k = 0; k < fric_stencil_size(type); k++)
+	vector = geometry_of(type) == TWO_POINTS && vector == VECTOR_R ? VECTOR_A : vector;
+	for (int k = 0; k < n_points_of(type); k++)
 		if (vector_sign(type, vector, k) != 0)
 			*(vector_sign(type, vector, k) > 0 ? &ends.to : &ends.from) = k;
 	return ends;
 }
 
-/* A pair of vertices has one vector, which is both a and r. */
-static struct sides sides_of(enum fric_type type)
-{
-	const struct ends a = ends_of(type, VECTOR_A);
-	return (struct sides){a, ends_of(type, VECTOR_B), type == FRIC_VERTEX_VERTEX ? a : ends_of(type, VECTOR_R)};
-}
-
-static bool has_plane(enum fric_type type)
-{
-	return type >= FRIC_PLANE_VERTEX;
-}
-
 /* Whether the vector a is the normal. */
 static bool has_normal(enum fric_type type)
 {
-	return type == FRIC_VERTEX_VERTEX || has_plane(type);
+	return geometry_of(type) == TWO_POINTS || geometry_of(type) == POINT_PLANE;
 }
 
 #define real long double
@@ -78,24 +63,24 @@ static int axis_of(const struct geometry_case *c, const struct geometry_inputs *
 	if (c->dim == 2 || !has_normal(c->type))
 		return 0;
 	for (int i = 0; i < 3; i++) {
-		a[i] = (double)(has_plane(c->type) ? at->normal[i] : at->position[0][i]);
+		a[i] = (double)(geometry_of(c->type) == POINT_PLANE ? at->normal[i] : at->position[0][i]);
 		b[i] = (double)at->position[1][i];
 	}
-	return has_plane(c->type) ? fricp_plane_axis(a) : fricp_vertices_axis(a, b);
+	return geometry_of(c->type) == POINT_PLANE ? fricp_plane_axis(a) : fricp_vertices_axis(a, b);
 }
 
 static bool keeps_its_digits(const struct geometry_case *c, const struct edges_l *e, const struct frame_l *g)
 {
 	const long double aa = dot_l(e->a, e->a), bb = dot_l(e->b, e->b), rr = dot_l(e->r, e->r);
-	const bool vertex = c->type == FRIC_EDGE_VERTEX && c->dim == 3;
+	const bool vertex = geometry_of(c->type) == POINT_LINE && c->dim == 3;
 	const bool far = g->height * g->height > (vertex ? least_vertex : least_distance) * rr;
 	const struct vec_l n = cross_l(e->a, e->b), m = cross_l(g->normal, e->grain);
 	const bool grain = !c->has_grain || dot_l(m, m) > least_edges * dot_l(e->grain, e->grain);
-	if (c->type == FRIC_VERTEX_VERTEX)
+	if (geometry_of(c->type) == TWO_POINTS)
 		return grain;
-	if (has_plane(c->type))
+	if (geometry_of(c->type) == POINT_PLANE)
 		return grain && (far || !c->has_distance);
-	if (c->type == FRIC_EDGE_VERTEX)
+	if (geometry_of(c->type) == POINT_LINE)
 		return grain && far && rr < most_reach * aa;
 	return grain && far && dot_l(n, n) > least_edges * (aa * bb) && rr < most_reach * aa && rr < most_reach * bb;
 }

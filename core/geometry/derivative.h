@@ -13,9 +13,8 @@
 /* Inputs of a contact, tangents of them, or cotangents. Only the first dim components of each vector are read; in
  * outputs, the others are 0, and so are inputs that the contact lacks. */
 struct geometry_inputs {
-	long double position[FRIC_MAX_STENCIL][3]; /* of the stencil; for a plane's vertex only if there is a distance */
+	long double position[FRIC_MAX_STENCIL][3]; /* of the type's points; with a plane only if there is a distance */
 	long double normal[3];                     /* of a plane or of a body's contact: not zero, any length */
-	long double origin[3];                     /* of a plane, if there is a distance */
 	long double grain[3];                      /* any length, if there is one */
 };
 
@@ -25,8 +24,8 @@ struct geometry_values {
 	long double distance;         /* unsigned */
 };
 
-/* Determines which inputs a contact's geometry depends on. The basis of FRIC_PLANE_VERTEX, FRIC_BODY_BODY and
- * FRIC_BODY_WORLD depends on the normal, of other types on positions. */
+/* Determines which inputs a contact's geometry depends on. The basis depends on the normal of a plane
+ * (POINT_PLANE), of other types on positions. */
 struct geometry_case {
 	enum fric_type type;
 	int dim;

@@ -181,8 +181,7 @@ INLINE struct fast_frame fast_plane_vertex_frame(struct fast_edges e, struct v3 
 
 /* ---- by type, which is a constant ---- */
 
-/* Positions of a stencil, their tangents or cotangents. Not an array, which would not be kept in registers. For a
- * plane, b is its origin. */
+/* Positions of a type's points, their tangents or cotangents. Not an array, which would not be kept in registers. */
 struct fast_members {
 	struct v3 a, b, c, d;
 };
@@ -202,7 +201,7 @@ INLINE struct v3 fast_vector_of(enum fric_type type, struct fast_members x, int 
 {
 	struct v3 tip = {0, 0, 0}, tail = {0, 0, 0};
 	UNROLL
-	for (int l = 0; l < stencil_size_of(type); l++) {
+	for (int l = 0; l < n_points_of(type); l++) {
 		tip = vector_sign(type, v, l) > 0 ? fast_member(x, l) : tip;
 		tail = vector_sign(type, v, l) < 0 ? fast_member(x, l) : tail;
 	}
@@ -211,8 +210,6 @@ INLINE struct v3 fast_vector_of(enum fric_type type, struct fast_members x, int 
 
 INLINE struct fast_edges fast_edges_of(enum fric_type type, struct fast_members x)
 {
-	if (type == FRIC_PLANE_VERTEX)
-		return (struct fast_edges){.r = v3_minus(x.a, x.b)};
 	return (struct fast_edges){fast_vector_of(type, x, VECTOR_A), fast_vector_of(type, x, VECTOR_B),
 	                           fast_vector_of(type, x, VECTOR_R)};
 }
@@ -222,11 +219,11 @@ INLINE struct fast_edges fast_edges_of(enum fric_type type, struct fast_members 
 INLINE struct fast_frame fast_frame_of(enum fric_type type, struct fast_edges e, double a, double b, struct v3 first,
                                        struct v3 second)
 {
-	switch (type) {
-	case FRIC_VERTEX_VERTEX: return fast_vertex_vertex_frame(e, first, second);
-	case FRIC_EDGE_VERTEX: return fast_edge_vertex_frame(e, a, first, second);
-	case FRIC_EDGE_EDGE: return fast_plane_frame(e, a, -b, first, second);
-	case FRIC_FACE_VERTEX: return fast_plane_frame(e, a, b, first, second);
+	switch (geometry_of(type)) {
+	case TWO_POINTS: return fast_vertex_vertex_frame(e, first, second);
+	case POINT_LINE: return fast_edge_vertex_frame(e, a, first, second);
+	case TWO_LINES: return fast_plane_frame(e, a, -b, first, second);
+	case POINT_TRIANGLE: return fast_plane_frame(e, a, b, first, second);
 	default: return fast_plane_vertex_frame(e, first, second);
 	}
 }
@@ -234,25 +231,25 @@ INLINE struct fast_frame fast_frame_of(enum fric_type type, struct fast_edges e,
 INLINE struct fast_change fast_tangent_of(enum fric_type type, const struct fast_frame *g, struct fast_edges d)
 {
 	struct fast_change change;
-	switch (type) {
-	case FRIC_VERTEX_VERTEX: return fast_vertex_vertex_tangent(g, d);
-	case FRIC_EDGE_VERTEX: return fast_edge_vertex_tangent(g, d);
-	case FRIC_EDGE_EDGE:
+	switch (geometry_of(type)) {
+	case TWO_POINTS: return fast_vertex_vertex_tangent(g, d);
+	case POINT_LINE: return fast_edge_vertex_tangent(g, d);
+	case TWO_LINES:
 		change = fast_plane_tangent(g, d);
 		change.b = -change.b;
 		return change;
-	case FRIC_FACE_VERTEX: return fast_plane_tangent(g, d);
+	case POINT_TRIANGLE: return fast_plane_tangent(g, d);
 	default: return (struct fast_change){.distance = g->side * v3_dot(g->n, d.r)};
 	}
 }
 
 INLINE struct fast_edges fast_cotangent_of(enum fric_type type, const struct fast_frame *g, struct fast_change d)
 {
-	switch (type) {
-	case FRIC_VERTEX_VERTEX: return fast_vertex_vertex_cotangent(g, d);
-	case FRIC_EDGE_VERTEX: return fast_edge_vertex_cotangent(g, d);
-	case FRIC_EDGE_EDGE: d.b = -d.b; return fast_plane_cotangent(g, d);
-	case FRIC_FACE_VERTEX: return fast_plane_cotangent(g, d);
+	switch (geometry_of(type)) {
+	case TWO_POINTS: return fast_vertex_vertex_cotangent(g, d);
+	case POINT_LINE: return fast_edge_vertex_cotangent(g, d);
+	case TWO_LINES: d.b = -d.b; return fast_plane_cotangent(g, d);
+	case POINT_TRIANGLE: return fast_plane_cotangent(g, d);
 	default: return (struct fast_edges){.r = v3_times(d.distance * g->side, g->n)};
 	}
 }

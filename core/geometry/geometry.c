@@ -6,6 +6,7 @@
 
 #include "core/base/dd.h"
 #include "core/base/quad.h"
+#include "core/base/types.h"
 #include "core/geometry/geometry_fast.h"
 
 /* Thresholds for zero: of a length, relative to the coordinates, and of a cross product, relative to its factors. */
@@ -258,16 +259,13 @@ static enum fric_code edge_edge_or_face_vertex(bool edges, const double *const p
 static enum fric_code exact_geometry(enum fric_type type, int dim, const double *const p[],
                                      struct fric_geometry *geometry)
 {
-	switch (type) {
-	case FRIC_VERTEX_VERTEX: return vertex_vertex(dim, p, geometry);
-	case FRIC_EDGE_VERTEX: return edge_vertex(dim, p, geometry);
-	case FRIC_EDGE_EDGE: return edge_edge_or_face_vertex(true, p, geometry);
-	case FRIC_FACE_VERTEX: return edge_edge_or_face_vertex(false, p, geometry);
-	case FRIC_PLANE_VERTEX:
-	case FRIC_BODY_BODY:
-	case FRIC_BODY_WORLD: break; /* see fricp_plane_basis */
+	switch (geometry_of(type)) {
+	case TWO_POINTS: return vertex_vertex(dim, p, geometry);
+	case POINT_LINE: return edge_vertex(dim, p, geometry);
+	case TWO_LINES: return edge_edge_or_face_vertex(true, p, geometry);
+	case POINT_TRIANGLE: return edge_edge_or_face_vertex(false, p, geometry);
+	default: return FRIC_OK; /* see fricp_plane_basis */
 	}
-	return FRIC_OK;
 }
 
 static struct v3 point(const double *p)
@@ -277,16 +275,13 @@ static struct v3 point(const double *p)
 
 static struct fast_geometry fast_geometry(enum fric_type type, const double *const p[], bool precise)
 {
-	switch (type) {
-	case FRIC_VERTEX_VERTEX: return fast_vertex_vertex(point(p[0]), point(p[1]), precise);
-	case FRIC_EDGE_VERTEX: return fast_edge_vertex(point(p[0]), point(p[1]), point(p[2]), precise);
-	case FRIC_EDGE_EDGE: return fast_edge_edge(point(p[0]), point(p[1]), point(p[2]), point(p[3]), precise);
-	case FRIC_FACE_VERTEX: return fast_face_vertex(point(p[0]), point(p[1]), point(p[2]), point(p[3]), precise);
-	case FRIC_PLANE_VERTEX:
-	case FRIC_BODY_BODY:
-	case FRIC_BODY_WORLD: break;
+	switch (geometry_of(type)) {
+	case TWO_POINTS: return fast_vertex_vertex(point(p[0]), point(p[1]), precise);
+	case POINT_LINE: return fast_edge_vertex(point(p[0]), point(p[1]), point(p[2]), precise);
+	case TWO_LINES: return fast_edge_edge(point(p[0]), point(p[1]), point(p[2]), point(p[3]), precise);
+	case POINT_TRIANGLE: return fast_face_vertex(point(p[0]), point(p[1]), point(p[2]), point(p[3]), precise);
+	default: return (struct fast_geometry){.good = false};
 	}
-	return (struct fast_geometry){.good = false};
 }
 
 enum fric_code fricp_stencil_geometry(enum fric_type type, int dim, const double *const p[FRIC_MAX_STENCIL],
@@ -361,13 +356,13 @@ enum fric_code fricp_grain_basis(const double normal[3], const double grain[3], 
 /* The normal: from the edge to the vertex, or perpendicular to both edges. */
 static struct vec stencil_normal(enum fric_type type, const double *const p[])
 {
-	if (type == FRIC_VERTEX_VERTEX)
+	if (geometry_of(type) == TWO_POINTS)
 		return difference(3, p[0], p[1]);
-	if (type == FRIC_EDGE_VERTEX) {
+	if (geometry_of(type) == POINT_LINE) {
 		const struct vec edge = difference(3, p[1], p[2]), r = difference(3, p[1], p[0]), n = cross(&edge, &r);
 		return cross(&n, &edge);
 	}
-	const struct plane s = plane_of(type == FRIC_EDGE_EDGE, p);
+	const struct plane s = plane_of(geometry_of(type) == TWO_LINES, p);
 	return cross(&s.a, &s.b);
 }
 

@@ -14,8 +14,8 @@ struct fric_geometry {
 
 /**
  * Geometry of a stencil of vertices.
- * @param type  any type at vertices except FRIC_PLANE_VERTEX
- * @param p     positions of the stencil's vertices, each [dim]
+ * @param type  any type at vertices except those with a plane (POINT_PLANE)
+ * @param p     positions of the type's points, each [dim]
  * @param precise  compute the distance for a barrier, which amplifies its error: to a few ulp instead of 1e-12
  * @return FRIC_OK, FRIC_E_NOT_FINITE (coordinates too far apart for a double), or the kind of degeneracy
  */

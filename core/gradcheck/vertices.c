@@ -6,7 +6,7 @@ static struct expected share_of_origin(enum fric_type type, int origin, const lo
 {
 	long double taken = 0, scale = 1;
 	for (int k = 0; k < fric_stencil_size(type); k++) {
-		const struct member m = stencil_members[type][k];
+		const struct member m = stencil_members(type)[k];
 		if (k != origin && m.origin == origin)
 			taken += at[m.coordinate], scale += fabsl(at[m.coordinate]);
 	}
@@ -19,7 +19,7 @@ void fricp_expect_weights(struct reference *r, long double *pairs)
 	const long double at[2] = {c->closest_point[0][r->i], c->closest_point[1][r->i]};
 	const long double a0 = *column_at(c->mu_aniso[0], r->i), a1 = r->n == 2 ? *column_at(c->mu_aniso[1], r->i) : 0;
 	for (int k = 0; k < fric_stencil_size(r->type); k++) {
-		const struct member m = stencil_members[r->type][k];
+		const struct member m = stencil_members(r->type)[k];
 		const long double x = at[m.coordinate];
 		const struct expected w = m.origin == k ? share_of_origin(r->type, k, at) : (struct expected){x, fabsl(x)};
 		r->weight[k] = (struct expected){m.sign * w.value, w.scale};

@@ -9,12 +9,6 @@
 
 #include "core/kernels/workspace.h"
 
-/* fric_closest_point_size for loops that the compiler specialises by type. */
-INLINE int closest_point_size_of(enum fric_type type)
-{
-	return type == FRIC_EDGE_VERTEX ? 1 : type == FRIC_EDGE_EDGE || type == FRIC_FACE_VERTEX ? 2 : 0;
-}
-
 /* A row of derivatives with respect to the three vectors between positions that determine a contact's geometry
  * (derivative_fast.h): r, then a, then b, each by axis. Rows: three components of the force, two coordinates of the
  * closest point. */
@@ -31,7 +25,7 @@ typedef double span_column[FRIC_SPAN];
 struct derivative_workspace {
 	struct workspace at; /* with forces and inner matrices; except for the Jacobian also potentials */
 	const double *closest_point[2];
-	span_column position[FRIC_MAX_STENCIL][3]; /* of the stencils' vertices; for planes, [1] is the origin */
+	span_column position[FRIC_MAX_STENCIL][3]; /* of the type's points */
 	span_column along[2][3];                   /* derivatives of Gamma v with respect to the closest point */
 	span_column anchor[3];                     /* if there are both a drag and anchors */
 	span_column stiffness;  /* derivative of the normal force with respect to the distance, over the normal force */
@@ -48,7 +42,7 @@ struct tangent_workspace {
 	struct derivative_workspace of;
 	/* Tangents: */
 	bool moves, by_law;
-	span_column position[FRIC_MAX_STENCIL][3]; /* if moves; for planes, [1] is 0 */
+	span_column position[FRIC_MAX_STENCIL][3]; /* if moves; 0 of points fixed in space */
 	span_column relative[3];                   /* Gamma of the velocities' tangent */
 	span_column strength; /* of weight and normal force, over their product; excludes the effect of distances */
 	span_column law[N_LAW_NUMBERS]; /* if by_law */

@@ -84,8 +84,8 @@ struct fric_kernels {
 	bool (*products)(const struct fric_contacts *contacts, struct span span, double *const inner[3],
 	                 const struct lanes_ring *ring);
 	const struct derivative_kernels *derivatives;
-	/* [precise][type]; planes have no kernel. Precise: the distance is accurate enough for a barrier. */
-	void (*geometry[2][FRIC_PLANE_VERTEX])(struct geometry_workspace *work);
+	/* [precise][geometry]; planes have no kernel. Precise: the distance is accurate enough for a barrier. */
+	void (*geometry[2][N_GEOMETRIES])(struct geometry_workspace *work);
 	/* Fills in the vertices of a span's extent; the scalar form uses the baseline's. @param members [n] of its stencils,
 	 * n > 0 */
 	void (*extent)(const int32_t *members, size_t n, struct span_extent *extent);

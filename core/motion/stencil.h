@@ -11,12 +11,6 @@
 #include "core/contacts/contacts.h"
 #include "core/motion/dofs.h"
 
-/* fric_stencil_size for loops that the compiler specialises by type. */
-static inline int stencil_size_of(enum fric_type type)
-{
-	return type == FRIC_PLANE_VERTEX ? 1 : type == FRIC_VERTEX_VERTEX ? 2 : type == FRIC_EDGE_VERTEX ? 3 : 4;
-}
-
 /* The contact point of a side is its origin x0 plus, for each other member x of the side, a or b times x - x0, where
  * (a, b) is the closest point. Gamma v is the velocity of the first side's point minus the velocity of the second
  * side's point. */
@@ -26,13 +20,18 @@ struct member {
 	int coordinate; /* 0: a, 1: b; unused (0) for an origin */
 };
 
-static const struct member stencil_members[FRIC_N_TYPES][FRIC_MAX_STENCIL] = {
-	[FRIC_VERTEX_VERTEX] = {{+1, 0, 0}, {-1, 1, 0}},
-	[FRIC_EDGE_VERTEX] = {{+1, 0, 0}, {-1, 1, 0}, {-1, 1, 0}},
-	[FRIC_EDGE_EDGE] = {{+1, 0, 0}, {+1, 0, 0}, {-1, 2, 0}, {-1, 2, 1}},
-	[FRIC_FACE_VERTEX] = {{+1, 0, 0}, {-1, 1, 0}, {-1, 1, 0}, {-1, 1, 1}},
-	[FRIC_PLANE_VERTEX] = {{+1, 0, 0}},
-};
+/* The points of a type: the members of its stencil, then those fixed in space. */
+INLINE const struct member *stencil_members(enum fric_type type)
+{
+	static const struct member members[N_GEOMETRIES][FRIC_MAX_STENCIL] = {
+		[TWO_POINTS] = {{+1, 0, 0}, {-1, 1, 0}},
+		[POINT_LINE] = {{+1, 0, 0}, {-1, 1, 0}, {-1, 1, 0}},
+		[TWO_LINES] = {{+1, 0, 0}, {+1, 0, 0}, {-1, 2, 0}, {-1, 2, 1}},
+		[POINT_TRIANGLE] = {{+1, 0, 0}, {-1, 1, 0}, {-1, 1, 0}, {-1, 1, 1}},
+		[POINT_PLANE] = {{+1, 0, 0}, {-1, 1, 0}},
+	};
+	return members[geometry_of(type)];
+}
 
 /* of(TYPE, ...) with the type as a constant; body types have no stencil of vertices. */
 #define FOR_TYPE(of, type, ...) \
@@ -49,20 +48,20 @@ static const struct member stencil_members[FRIC_N_TYPES][FRIC_MAX_STENCIL] = {
 /* The vectors that the geometry of a stencil follows from, in the order of numbers by vector. */
 enum { VECTOR_R, VECTOR_A, VECTOR_B, N_VECTORS };
 
-/* What member l of a stencil is to vector v of r, a and b: 1 at its tip, -1 at its tail, else 0. r runs between the
- * origins of the two sides; a and b run from an origin to the member that goes with the closest point's first and second
- * coordinate. The only vector of two vertices is in the place of a. */
+/* What point l of a type is to vector v of r, a and b: 1 at its tip, -1 at its tail, else 0. r runs between the origins
+ * of the two sides; a and b run from an origin to the member that goes with the closest point's first and second
+ * coordinate. The only vector of two points is in the place of a. */
 INLINE int vector_sign(enum fric_type type, int v, int l)
 {
-	const struct member *members = stencil_members[type], member = members[l];
-	const bool to_second = type == FRIC_VERTEX_VERTEX || type == FRIC_EDGE_EDGE;
+	const struct member *members = stencil_members(type), member = members[l];
+	const bool points = geometry_of(type) == TWO_POINTS, to_second = points || geometry_of(type) == TWO_LINES;
 	int sign = 0;
-	if (l >= stencil_size_of(type))
+	if (l >= n_points_of(type))
 		return 0;
-	if (v == (type == FRIC_VERTEX_VERTEX))
+	if (v == points)
 		return member.origin != l ? 0 : to_second ? -member.sign : member.sign;
 	UNROLL
-	for (int k = 0; k < stencil_size_of(type); k++)
+	for (int k = 0; k < n_points_of(type); k++)
 		if (members[k].origin != k && members[k].coordinate == v - 1)
 			sign = k == l ? 1 : members[k].origin == l ? -1 : sign;
 	return sign;
@@ -73,7 +72,7 @@ INLINE bool has_vector(enum fric_type type, int v)
 {
 	bool has = false;
 	UNROLL
-	for (int l = 0; l < stencil_size_of(type); l++)
+	for (int l = 0; l < n_points_of(type); l++)
 		has |= vector_sign(type, v, l) != 0;
 	return has;
 }
@@ -84,7 +83,7 @@ INLINE double origin_share(enum fric_type type, int origin, const double at[2])
 	double share = 1;
 	UNROLL
 	for (int k = 0; k < stencil_size_of(type); k++) {
-		const struct member m = stencil_members[type][k];
+		const struct member m = stencil_members(type)[k];
 		if (k != origin && m.origin == origin)
 			share -= at[m.coordinate];
 	}
@@ -96,7 +95,7 @@ INLINE void weights_of_type(enum fric_type type, double a, double b, double w[FR
 	const double at[2] = {a, b};
 	UNROLL
 	for (int k = 0; k < stencil_size_of(type); k++) {
-		const struct member m = stencil_members[type][k];
+		const struct member m = stencil_members(type)[k];
 		w[k] = m.sign * (m.origin == k ? origin_share(type, k, at) : at[m.coordinate]);
 	}
 }
@@ -137,11 +136,11 @@ static inline void weight_rows(const struct fric_contacts *c, enum fric_type typ
 		number sum = v[0]; \
 		UNROLL \
 		for (int k = 1; k < stencil_size_of(type); k++) \
-			if (stencil_members[type][k].origin == k) \
+			if (stencil_members(type)[k].origin == k) \
 				sum = sum - v[k]; \
 		UNROLL \
 		for (int k = 1; k < stencil_size_of(type); k++) { \
-			const struct member m = stencil_members[type][k]; \
+			const struct member m = stencil_members(type)[k]; \
 			const number along = at[m.coordinate] * (v[k] - v[m.origin]); \
 			if (m.origin != k) \
 				sum = m.sign > 0 ? sum + along : sum - along; \

@@ -7,7 +7,7 @@
 /* One side of a contact: a point x0 + a (x1 - x0) + b (x2 - x0) of 1 to 3 vertices. */
 struct side {
 	int n;
-	const int32_t *vertices; /* NULL: the plane */
+	const int32_t *vertices; /* NULL: the world */
 	double a, b;
 	double off[2]; /* error bounds of a and b */
 };
@@ -19,7 +19,7 @@ INLINE void sides_of(enum fric_type type, const int32_t *v, const double beta[2]
 	side[1] = (struct side){.vertices = NULL};
 	UNROLL
 	for (int k = 0; k < stencil_size_of(type); k++) {
-		const struct member m = stencil_members[type][k];
+		const struct member m = stencil_members(type)[k];
 		struct side *s = &side[m.sign < 0];
 		if (m.origin == k) {
 			s->vertices = v + k;
@@ -180,11 +180,11 @@ static double without_rounding(const struct fric_friction *f, const struct side 
 	return may_be_zero || mu == 0 ? 0 : mu;
 }
 
-/* The table entry for a contact of bodies, or of a vertex and the plane. */
+/* The table entry for a contact of bodies, or of a vertex and the world. */
 static size_t entry_of_two(const struct fric_friction *f, enum fric_type type, const int32_t *stencil)
 {
 	const int32_t first = is_of_bodies(type) ? f->body_material[stencil[0]] : f->vertex_material[stencil[0]];
-	const int32_t second = type == FRIC_BODY_BODY ? f->body_material[stencil[1]] : f->plane_material;
+	const int32_t second = faces_world(type) ? f->plane_material : f->body_material[stencil[1]];
 	return (size_t)first * f->n_materials + (size_t)second;
 }
 
@@ -221,7 +221,7 @@ struct parts {
 
 static struct parts parts_of(enum fric_type type, const double closest_point[2])
 {
-	struct parts p = {.n = stencil_size_of(type), .member = stencil_members[type]};
+	struct parts p = {.n = stencil_size_of(type), .member = stencil_members(type)};
 	for (int k = 0; k < p.n; k++)
 		if (p.member[k].origin == k)
 			p.share[k] = 1;
@@ -335,7 +335,7 @@ void fricp_coefficient_derivatives(const struct fric_friction *friction, enum fr
                                    struct coefficient_derivatives *derivatives)
 {
 	*derivatives = (struct coefficient_derivatives){0};
-	if (friction->source == FRIC_MU_TABLE && (is_of_bodies(type) || type == FRIC_PLANE_VERTEX)) {
+	if (friction->source == FRIC_MU_TABLE && (is_of_bodies(type) || faces_world(type))) {
 		single_derivative(entry_of_two(friction, type, stencil), derivatives);
 		return;
 	}
@@ -375,7 +375,7 @@ void fricp_coefficient_second_derivatives(const struct fric_friction *friction, 
 	long double side[2], change[2];
 	for (int k = 0; k < FRIC_MAX_STENCIL; k++)
 		by[k] = 0;
-	if (friction->source != FRIC_MU_VERTEX || is_of_bodies(type) || type == FRIC_PLANE_VERTEX || !tangent)
+	if (friction->source != FRIC_MU_VERTEX || is_of_bodies(type) || faces_world(type) || !tangent)
 		return;
 	struct parts p = parts_of(type, closest_point);
 	for (int k = 0; k < p.n; k++)

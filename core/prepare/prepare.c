@@ -53,17 +53,15 @@ static const int32_t *stencil_at(const struct drafts *d, size_t j)
 	return d->group->vertices + (d->first + j) * (size_t)fric_stencil_size(d->span.type);
 }
 
-/* The positions of a stencil's vertices. */
+/* The positions of a type's points. */
 static void positions_at(const struct drafts *d, size_t j, const double *p[FRIC_MAX_STENCIL])
 {
 	const struct fric_batch *b = d->task->batch;
-	for (int v = 0; v < fric_stencil_size(d->span.type); v++)
+	const enum fric_type type = d->span.type;
+	for (int v = 0; v < stencil_size_of(type); v++)
 		p[v] = b->positions + (size_t)stencil_at(d, j)[v] * (size_t)b->dim;
-}
-
-static bool has_normal(enum fric_type type)
-{
-	return type == FRIC_PLANE_VERTEX || is_of_bodies(type);
+	if (faces_world(type))
+		p[stencil_size_of(type)] = row_at(d, d->group->plane_origin, j);
 }
 
 static const double *normal_at(const struct drafts *d, size_t j)
@@ -117,15 +115,15 @@ static enum fric_code find_geometry(const struct drafts *d, size_t j)
 		memcpy(g.tangent_basis, row_at(d, d->group->tangent_basis, j), (size_t)(dim * (dim - 1)) * sizeof(double));
 		for (int m = 0; m < fric_closest_point_size(type); m++)
 			g.closest_point[m] = row_at(d, d->group->closest_point, j)[m];
-	} else if (has_normal(type)) {
+	} else if (geometry_of(type) == POINT_PLANE) {
 		fricp_plane_basis(dim, normal_at(d, j), g.tangent_basis);
 	} else {
 		positions_at(d, j, p);
 		code = fricp_stencil_geometry(type, dim, p, !d->group->normal_force.data, &g);
 	}
-	if (type == FRIC_PLANE_VERTEX && d->task->contacts->has_distance[type]) {
+	if (geometry_of(type) == POINT_PLANE && d->task->contacts->has_distance[type]) {
 		positions_at(d, j, p);
-		code = fricp_plane_distance(dim, normal_at(d, j), row_at(d, d->group->plane_origin, j), p[0], &g.distance);
+		code = fricp_plane_distance(dim, normal_at(d, j), p[1], p[0], &g.distance);
 	}
 	store_geometry(d, j, &g);
 	return is_of_bodies(type) ? find_arms(d, j) : code;
@@ -316,7 +314,7 @@ static void span_geometry(const struct drafts *d, struct geometry_workspace *wor
 	for (int e = 0; e < 6; e++)
 		work->tangent_basis[e] = c->tangent_basis[e] + begin;
 	work->distance = c->distance + begin;
-	d->task->kernels->geometry[!d->group->normal_force.data][d->span.type](work);
+	d->task->kernels->geometry[!d->group->normal_force.data][geometry_of(d->span.type)](work);
 }
 
 static enum fric_code turn_to_grain(const struct drafts *d, size_t j)
@@ -324,7 +322,7 @@ static enum fric_code turn_to_grain(const struct drafts *d, size_t j)
 	const double *grain = row_at(d, d->group->grain, j), *p[FRIC_MAX_STENCIL] = {0};
 	double basis[6] = {0};
 	enum fric_code code;
-	if (has_normal(d->span.type)) {
+	if (geometry_of(d->span.type) == POINT_PLANE) {
 		code = fricp_grain_basis(normal_at(d, j), grain, basis);
 	} else {
 		positions_at(d, j, p);
@@ -339,7 +337,7 @@ static void find_geometries(struct drafts *d)
 {
 	const struct preparation *task = d->task;
 	struct geometry_workspace work;
-	const bool by_kernel = task->batch->dim == 3 && d->span.type < FRIC_PLANE_VERTEX && task->kernels->force &&
+	const bool by_kernel = task->batch->dim == 3 && task->kernels->geometry[0][geometry_of(d->span.type)] &&
 	                       !d->group->tangent_basis.data;
 	if (by_kernel)
 		span_geometry(d, &work);

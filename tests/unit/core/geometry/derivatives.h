@@ -67,8 +67,8 @@ static inline void exact_across(struct exact_values *v, int dim, int axis, struc
 static inline struct exact3 exact_normal_and_values(const struct geometry_case *c, const struct exact_inputs *in,
                                                     struct branches held, struct exact_values *v)
 {
-	struct exact3 p[6];
-	for (int row = 0; row < 6; row++)
+	struct exact3 p[5];
+	for (int row = 0; row < 5; row++)
 		p[row] = exact_input(in, c->dim, row);
 	if (c->type == FRIC_VERTEX_VERTEX) {
 		const struct exact3 n = exact_minus(p[1], p[0]);
@@ -99,7 +99,7 @@ static inline struct exact3 exact_normal_and_values(const struct geometry_case *
 		return n;
 	}
 	exact_across(v, c->dim, held.axis, p[4]);
-	v->x[8] = held.side * exact_dot(exact_minus(p[0], p[5]), p[4]) / exact_norm(p[4]);
+	v->x[8] = held.side * exact_dot(exact_minus(p[0], p[1]), p[4]) / exact_norm(p[4]);
 	return p[4];
 }
 
@@ -112,7 +112,7 @@ static inline void exact_geometry(const struct geometry_case *c, const struct ex
 		v->x[8] = 0;
 	if (!c->has_grain)
 		return;
-	const struct exact3 grain = {{in->x[18], in->x[19], in->x[20]}};
+	const struct exact3 grain = {{in->x[15], in->x[16], in->x[17]}};
 	n = exact_times(1 / exact_norm(n), n);
 	const struct exact3 first = exact_minus(grain, exact_times(exact_dot(grain, n), n));
 	exact_column(v, 3, 0, first);
@@ -170,13 +170,13 @@ static inline size_t all_cases(struct geometry_case cases[40])
 	return n;
 }
 
-/* Numbers between -1 and 1 about an offset for positions and an origin, doubles as all inputs are. */
+/* Numbers between -1 and 1 about an offset for positions, doubles as all inputs are. */
 static inline struct geometry_inputs random_inputs(struct rng *rng, double offset)
 {
 	struct geometry_inputs in;
 	long double *x = numbers_of(&in);
 	for (int e = 0; e < N_INPUTS; e++) {
-		const bool vector = e / 3 == 4 || e / 3 == 6;
+		const bool vector = e / 3 >= 4;
 		x[e] = (double)(uniform(rng, -1, 1) + (vector ? 0 : offset));
 	}
 	return in;

@@ -52,7 +52,7 @@ static void test_each_input(void **state)
 	for (size_t k = 0; k < n; k++) {
 		const struct geometry_inputs at = random_inputs(&rng, 0);
 		for (int e = 0; e < N_INPUTS; e++) {
-			struct geometry_inputs direction = {{{0}}, {0}, {0}, {0}};
+			struct geometry_inputs direction = {{{0}}, {0}, {0}};
 			numbers_of(&direction)[e] = 1;
 			check_tangent(&cases[k], &at, &direction, 1e-5, 1e-14);
 		}
@@ -69,7 +69,7 @@ static void check_cotangent(const struct geometry_case *c, const struct geometry
 	memset(&out, 0xff, sizeof(out));
 	fricp_geometry_cotangent(c, at, cotangent, NULL, &out);
 	for (int e = 0; e < N_INPUTS; e++) {
-		struct geometry_inputs direction = {{{0}}, {0}, {0}, {0}};
+		struct geometry_inputs direction = {{{0}}, {0}, {0}};
 		struct geometry_values tangent;
 		numbers_of(&direction)[e] = 1;
 		fricp_geometry_tangent(c, at, &direction, &tangent, NULL);
@@ -198,7 +198,7 @@ static void test_near_degenerate(void **state)
 {
 	(void)state;
 	static const enum fric_type types[] = {FRIC_EDGE_VERTEX, FRIC_EDGE_EDGE, FRIC_FACE_VERTEX};
-	struct rng rng = {5};
+	struct rng rng = {7};
 	for (double small = 1e-1; small > 0.9e-9; small /= 10)
 		for (int k = 0; k < 30; k++) {
 			const enum fric_type type = types[k % 3];
@@ -289,7 +289,7 @@ static void test_no_distance(void **state)
 	struct geometry_inputs at = {.position = {{0.25L, 0.25L}, {0}, {1}, {0, 1}}};
 	fricp_geometry_tangent(&(struct geometry_case){FRIC_FACE_VERTEX, 3, true, false}, &at, &up, &v, NULL);
 	assert_true(v.distance == 1);
-	at = (struct geometry_inputs){.position = {{3, 4, 0}}, .normal = {0, 0, 2}, .origin = {1, 1, 0}};
+	at = (struct geometry_inputs){.position = {{3, 4, 0}, {1, 1, 0}}, .normal = {0, 0, 2}};
 	fricp_geometry_tangent(&(struct geometry_case){FRIC_PLANE_VERTEX, 3, true, false}, &at, &up, &v, NULL);
 	assert_true(v.distance == 1);
 	const struct geometry_inputs aside = {.position = {{0, 1}}};

@@ -111,7 +111,7 @@ static void check_cotangent(const struct lagged *c, const struct fast_frame *g, 
                             double tolerance)
 {
 	struct v3 p[4];
-	struct geometry_inputs actual = {{{0}}, {0}, {0}, {0}}, expected;
+	struct geometry_inputs actual = {{{0}}, {0}, {0}}, expected;
 	positions_of(c->contact.type, g, change_of(g, cotangent), p);
 	for (int v = 0; v < 4; v++)
 		for (int i = 0; i < 3; i++)
