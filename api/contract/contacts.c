@@ -85,16 +85,10 @@ const struct api_object api_barrier = OBJECT_BY(
 static const struct api_rule group_rules[API_N_GROUP] = {API_GROUP_FIELDS(RULE)};
 
 /* The schema's additional constraints depend on how the type gets its geometry. */
-#define GROUP(is, means, more) [FRIC_##is] = {NAME_##is, means, group_rules, API_N_GROUP, FRIC_##is, more}
-const struct api_object api_groups[FRIC_N_TYPES] = {
-	GROUP(VERTEX_VERTEX, "Contacts of two vertices: v0, v1.", pairs_of_mu_without_point),
-	GROUP(EDGE_VERTEX, "Contacts of a vertex with an edge: v, e0, e1.", pairs_of_mu),
-	GROUP(EDGE_EDGE, "Contacts of two edges: a0, a1, b0, b1. 3D only.", pairs_of_mu),
-	GROUP(FACE_VERTEX, "Contacts of a vertex with a triangle: v, t0, t1, t2. 3D only.", pairs_of_mu),
-	GROUP(PLANE_VERTEX, "Contacts of a vertex with a plane: v.", pairs_of_mu_without_point),
-	GROUP(BODY_BODY, "Contacts of two rigid bodies: a, b.", needs_of_bodies),
-	GROUP(BODY_WORLD, "Contacts of a rigid body with the world at rest: b.", needs_of_bodies),
-};
+#define GROUP(is, schema, means) \
+	[FRIC_##is] = {schema, means, group_rules, API_N_GROUP, FRIC_##is, OF_BODIES & BIT(FRIC_##is) ? needs_of_bodies : \
+		WITH_POINT & BIT(FRIC_##is) ? pairs_of_mu : pairs_of_mu_without_point},
+const struct api_object api_groups[FRIC_N_TYPES] = {API_GROUPS(GROUP)};
 
 #define GROUP_FIELD(is, called, ...) \
 	[FRIC_##is] = {.name = called, .kind = API_OBJECT, .objects = ONE(api_groups[FRIC_##is]), \
@@ -110,11 +104,11 @@ const struct api_object api_collisions = {
 #define NAMED(is, called, ...) [FRIC_##is] = called,
 const char *const api_group_names[FRIC_N_TYPES + 1] = {FRICP_TYPES(NAMED) NULL};
 
-#define VALUES(is, called, ...) \
-	[FRIC_##is] = {NAME_##is "Values", "The values selected by collision_outputs, in the order of the contacts.", \
+#define VALUES(is, schema, means) \
+	[FRIC_##is] = {schema "Values", "The values selected by collision_outputs, in the order of the contacts.", \
 		api_output_rules, FRIC_N_OUTPUTS, FRIC_##is, NULL},
 #define VALUE_FIELD(is, called, ...) {.name = called, .kind = API_OBJECT, .objects = ONE(value_groups[FRIC_##is])},
-static const struct api_object value_groups[FRIC_N_TYPES] = {FRICP_TYPES(VALUES)};
+static const struct api_object value_groups[FRIC_N_TYPES] = {API_GROUPS(VALUES)};
 const struct api_object api_collision_values = OBJECT(
 	"CollisionValues", "Values per contact, for every group of the request.",
 	FRICP_TYPES(VALUE_FIELD));

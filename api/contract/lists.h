@@ -122,6 +122,16 @@
 	X(API_BARRIER_SCALING, "scaling", .kind = API_WORD, .words = scalings, .meanings = scaling_meanings, \
 	  .meaning = "scaling of the force")
 
+/* The objects of contact types: X(type, name, meaning). */
+#define API_GROUPS(X) \
+	X(VERTEX_VERTEX, "VertexVertex", "Contacts of two vertices: v0, v1.") \
+	X(EDGE_VERTEX, "EdgeVertex", "Contacts of a vertex with an edge: v, e0, e1.") \
+	X(EDGE_EDGE, "EdgeEdge", "Contacts of two edges: a0, a1, b0, b1. 3D only.") \
+	X(FACE_VERTEX, "FaceVertex", "Contacts of a vertex with a triangle: v, t0, t1, t2. 3D only.") \
+	X(PLANE_VERTEX, "PlaneVertex", "Contacts of a vertex with a plane: v.") \
+	X(BODY_BODY, "BodyBody", "Contacts of two rigid bodies: a, b.") \
+	X(BODY_WORLD, "BodyWorld", "Contacts of a rigid body with the world at rest: b.")
+
 /* Values per contact, or one for all. The checks read them in this order. */
 #define API_GROUP_FIELDS(X) \
 	X(API_GROUP_VERTICES, "vertices", .kind = API_INDICES, .shape = {API_N, API_STENCIL}, .required = true, \

@@ -76,12 +76,12 @@ static const struct api_rule body_factor_rules[] = {
 	REAL_ARRAY("inner", "A: its upper triangle, row by row", STIFFNESS, API_N, API_SLIP_INNER),
 };
 #define EITHER(is, of_vertices, of_bodies) (FRIC_##is < FRIC_N_VERTEX_TYPES ? (of_vertices) : (of_bodies))
-#define FACTORS(is, called, ...) \
-	[FRIC_##is] = {NAME_##is "Factors", EITHER(is, "Blocks (w x P) A (w x P)^T of the contacts, in order.", \
+#define FACTORS(is, schema, means) \
+	[FRIC_##is] = {schema "Factors", EITHER(is, "Blocks (w x P) A (w x P)^T of the contacts, in order.", \
 	                                           "Blocks J^T A J of the contacts, in order."), \
 	               EITHER(is, factor_rules, body_factor_rules), \
 	               EITHER(is, N_OF(factor_rules), N_OF(body_factor_rules)), FRIC_##is, NULL},
-static const struct api_object factor_groups[FRIC_N_TYPES] = {FRICP_TYPES(FACTORS)};
+static const struct api_object factor_groups[FRIC_N_TYPES] = {API_GROUPS(FACTORS)};
 #define FACTOR_FIELD(is, called, ...) {.name = called, .kind = API_OBJECT, .objects = ONE(factor_groups[FRIC_##is])},
 static const struct api_object triplets = OBJECT_BY(
 	"Triplets", "Hessian as triplets: every contact's full block, row-major, in the order of the contacts.",

@@ -48,19 +48,15 @@
 	COUNT("n_vertices", "number of vertices"), N_BODIES("number of bodies, if body_positions were sent"), \
 	COUNT("n_collisions", "number of contacts in all groups, including skipped ones")
 
-/* Names of contact types in schemas. A type without a name here does not compile. */
-#define NAME_VERTEX_VERTEX "VertexVertex"
-#define NAME_EDGE_VERTEX "EdgeVertex"
-#define NAME_EDGE_EDGE "EdgeEdge"
-#define NAME_FACE_VERTEX "FaceVertex"
-#define NAME_PLANE_VERTEX "PlaneVertex"
-#define NAME_BODY_BODY "BodyBody"
-#define NAME_BODY_WORLD "BodyWorld"
-
-#define SPATIAL (BIT(FRIC_EDGE_EDGE) | BIT(FRIC_FACE_VERTEX))
-#define WITH_POINT (BIT(FRIC_EDGE_VERTEX) | SPATIAL)
-#define OF_BODIES (BIT(FRIC_BODY_BODY) | BIT(FRIC_BODY_WORLD))
-#define OF_VERTICES (BIT(FRIC_VERTEX_VERTEX) | WITH_POINT | BIT(FRIC_PLANE_VERTEX))
+/* Sets of contact types. */
+#define IS_SPATIAL(is, called, geometry, size) | ((geometry) == TWO_LINES || (geometry) == POINT_TRIANGLE) << FRIC_##is
+#define HAS_POINT(is, called, geometry, size) | ((geometry) != TWO_POINTS && (geometry) != POINT_PLANE) << FRIC_##is
+enum {
+	OF_VERTICES = BIT(FRIC_N_VERTEX_TYPES) - 1,
+	OF_BODIES = BIT(FRIC_N_TYPES) - 1 - OF_VERTICES,
+	SPATIAL = 0 FRICP_TYPES(IS_SPATIAL),
+	WITH_POINT = 0 FRICP_TYPES(HAS_POINT)
+};
 
 /* Words used by several fields. */
 extern const char *const api_group_names[FRIC_N_TYPES + 1], *const api_collision_output_meanings[FRIC_N_OUTPUTS + 1];

@@ -32,7 +32,6 @@ const struct api_set_facts api_scene_facts = {
 	.n_vertices = 16,
 	.n_bodies = 2,
 	.has_bodies = true,
-	.has_group = {true, true, true, true, true, true, true},
 };
 
 bool api_scene_read(struct api_pool *pool, struct api_document *document, struct api_fault *fault)

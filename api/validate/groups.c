@@ -17,9 +17,9 @@ static void fault_repeated(struct api_check *check, const struct api_field *fiel
 		while (v[a] != v[b])
 			if (++b == a)
 				a++, b = 0;
-		api_fault_at(check->fault, api_is_of_bodies(type) ? API_E_REPEATED_BODY : API_E_REPEATED_VERTEX, &contact,
+		api_fault_at(check->fault, is_of_bodies(type) ? API_E_REPEATED_BODY : API_E_REPEATED_VERTEX, &contact,
 		             "contact %zu of %s: %s %d appears twice", i, fric_type_name(type),
-		             api_is_of_bodies(type) ? "body" : "vertex", v[a]);
+		             is_of_bodies(type) ? "body" : "vertex", v[a]);
 	}
 }
 
@@ -47,10 +47,10 @@ static void check_distinct(struct api_check *check, const struct api_field *fiel
 /* The name and the number of the objects that a group's indices refer to. The number of missing bodies is unknown. */
 static size_t members(const struct api_request_check *w, enum fric_type type, const char **what)
 {
-	*what = api_is_of_bodies(type) ? "body"
-	        : w->counts_nothing    ? "vertex (\"positions\" or \"n_vertices\" determines their number)"
-	                               : "vertex";
-	if (!api_is_of_bodies(type))
+	*what = is_of_bodies(type)  ? "body"
+	        : w->counts_nothing ? "vertex (\"positions\" or \"n_vertices\" determines their number)"
+	                            : "vertex";
+	if (!is_of_bodies(type))
 		return w->n_vertices;
 	return w->has_bodies ? w->n_bodies : API_UNKNOWN_LENGTH;
 }

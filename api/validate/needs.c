@@ -55,7 +55,7 @@ static void check_forces_needed(struct api_request_check *w, enum fric_type type
 
 static void check_planes_needed(struct api_request_check *w, enum fric_type type)
 {
-	if (type != FRIC_PLANE_VERTEX)
+	if (geometry_of(type) != POINT_PLANE)
 		return;
 	if (!has(w, type, API_GROUP_TANGENT_BASIS))
 		need(w, &w->groups[type], &api_groups[type], API_GROUP_PLANE_NORMAL,
@@ -70,7 +70,7 @@ static void check_positions_needed(struct api_request_check *w, enum fric_type t
 	const bool distance = api_needs_distance(w->query) && has(w, type, API_GROUP_PLANE_ORIGIN);
 	if (has(w, type, API_GROUP_TANGENT_BASIS) || has(w, type, API_GROUP_CLOSEST_POINT))
 		return;
-	if (type == FRIC_PLANE_VERTEX && has(w, type, API_GROUP_NORMAL_FORCE) && !distance)
+	if (geometry_of(type) == POINT_PLANE && has(w, type, API_GROUP_NORMAL_FORCE) && !distance)
 		return;
 	need(w, &w->root, &api_request, API_REQUEST_POSITIONS, "\"positions\" is missing: group \"%s\" needs it",
 	     fric_type_name(type));
@@ -99,9 +99,9 @@ static void check_materials_needed(struct api_request_check *w, enum fric_type t
 	const char *name = fric_type_name(type);
 	if (!json_is_object(w->materials.node))
 		return;
-	if (type == FRIC_PLANE_VERTEX || type == FRIC_BODY_WORLD)
+	if (faces_world(type))
 		need(w, &w->materials, &api_materials, API_MATERIALS_PLANE, format, "plane_material", name);
-	if (api_is_of_bodies(type))
+	if (is_of_bodies(type))
 		need(w, &w->materials, &api_materials, API_MATERIALS_BODY, format, "body_material", name);
 }
 
@@ -134,7 +134,7 @@ static void check_friction_needed(struct api_request_check *w, enum fric_type ty
 		need(w, &w->friction, &api_friction, API_FRICTION_MU,
 		     "\"mu\" is missing: a group without coefficients of its own"
 		     " needs \"mu\", \"mu_s\" and \"mu_k\", per-vertex ones or \"materials\"");
-	if (!has_mu && api_is_of_bodies(type) && api_gives_mu(w->check, &w->friction, &api_mu_of_vertices))
+	if (!has_mu && is_of_bodies(type) && api_gives_mu(w->check, &w->friction, &api_mu_of_vertices))
 		need(w, &w->groups[type], &api_groups[type], API_GROUP_MU,
 		     "\"mu\" is missing: the only coefficients given are per vertex, and bodies have no vertices");
 	if (!has_mu)
@@ -148,7 +148,7 @@ static void check_needs(struct api_request_check *w, enum fric_type type)
 {
 	if (w->n[type] == 0 || w->n[type] == API_UNKNOWN_LENGTH)
 		return;
-	if (api_is_of_bodies(type)) {
+	if (is_of_bodies(type)) {
 		check_bodies_needed(w, type);
 	} else {
 		check_forces_needed(w, type);

@@ -6,6 +6,7 @@
 #define API_VALIDATE_REQUEST_H
 
 #include "api/validate/query.h"
+#include "core/base/types.h"
 
 /* The state of the checks. After a fault lengths are unknown, and fields that need them are checked as far as
  * possible. Whether there was any fault is tested once, at the end. */
@@ -69,11 +70,6 @@ bool api_gives_mu(const struct api_check *check, const struct api_field *object,
 /* Reads both coefficients of a place; data NULL if it has none. */
 void api_check_mu(struct api_check *check, const struct api_field *object, const struct api_mu_rules *rules,
                   const struct api_shape *shape, struct fric_values *mu_s, struct fric_values *mu_k);
-
-static inline bool api_is_of_bodies(enum fric_type type)
-{
-	return type >= FRIC_N_VERTEX_TYPES;
-}
 
 /* A member of the request. */
 static inline struct api_field api_request_field(const struct api_request_check *w, int rule)

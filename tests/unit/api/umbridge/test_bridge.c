@@ -48,7 +48,6 @@ static void facts_are_those_of_the_scene(void **unused)
 	assert_int_equal(facts.has_bodies, api_scene_facts.has_bodies);
 	assert_int_equal(facts.skip_degenerate, api_scene_facts.skip_degenerate);
 	assert_int_equal(facts.lacks_positions, api_scene_facts.lacks_positions);
-	assert_memory_equal(facts.has_group, api_scene_facts.has_group, sizeof(facts.has_group));
 	for (int type = 0; type < FRIC_N_TYPES; type++)
 		assert_true(lagged.batch.groups[type].n > 0);
 	api_document_free(&document);
