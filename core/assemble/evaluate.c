@@ -31,13 +31,13 @@ static void potential_span(void *data, struct span span, struct fault *fault)
 		keep_potential(task, span, &work);
 }
 
-/* A fault without a single contact as its cause. */
+/* A fault that no single contact causes. */
 static struct fault overflow(const struct evaluation *task)
 {
 	return (struct fault){FRIC_E_NOT_FINITE, task->kernel.contacts->n};
 }
 
-/* Sums are the gradient, and the companion's sum if there is one. */
+/* `sums` are the gradient and, if there is a companion, its sums. */
 static void forces_span(const struct summation *sums, struct part part, size_t position, struct fault *fault)
 {
 	const struct evaluation *task = sums->task;
@@ -93,7 +93,7 @@ static bool sum_potentials(const struct evaluation *task, double *potential)
 	return isfinite(sum);
 }
 
-/* Called when a sum is not finite: if a single contact is the cause, the scalar form finds it. */
+/* Finds the cause of a sum that is not finite: the scalar form evaluates each contact again. */
 static struct fault blame(const struct evaluation *task)
 {
 	struct evaluation again = {.kernel = task->kernel};

@@ -48,7 +48,7 @@ enum fric_code fric_hessian_inner(const struct fric_context *context, const stru
 struct factors_task {
 	struct kernel_task kernel;
 	const struct fric_factors *factors;
-	bool streams; /* they do not fit into the caches */
+	bool streams; /* the factors do not fit into the caches */
 };
 
 enum { STREAM_FROM = 2 << 20 }; /* bytes */
@@ -61,7 +61,7 @@ static size_t factors_bytes(const struct fric_contacts *c)
 	return n * sizeof(double);
 }
 
-/* Rows of one factor of a span, on their way to memory. */
+/* Rows of one factor of a span, collected before they are streamed. */
 struct delivery {
 	double rows[FRIC_SPAN * 6];
 	double *to;
@@ -146,7 +146,7 @@ size_t fric_n_inner(const struct fric_contacts *contacts)
 	return first_body_inner(contacts) + (b ? b->n * body_inner_size(b->dim) : 0);
 }
 
-/* The same where a product may over- or underflow on the way although the result does not. */
+/* fricp_core_block for numbers whose products may over- or underflow although the result does not. */
 static void extreme_core_block(const struct fric_contacts *contacts, const double *inner, size_t i, double block[9])
 {
 	double *const *p = contacts->tangent_basis;

@@ -1,5 +1,5 @@
 /**
- * An incidence: one member of one contact. A block row is the sum over the incidences of its member.
+ * Incidences. An incidence is one member of one contact, and a block row is the sum over the incidences of its member.
  */
 #ifndef FRIC_INCIDENCE_H
 #define FRIC_INCIDENCE_H
@@ -11,16 +11,16 @@
 
 enum { N_OTHERS = FRIC_MAX_STENCIL - 1 };
 
-/* The place of a member without a block in the row: outside the triangle, or beyond the stencil. */
+/* The place of a member without a block in the row: one outside the triangle or beyond the stencil. */
 #define PATTERN_NOWHERE UINT32_MAX
 
-/* The members' numbers have room for this many contacts. */
+/* incidence.member holds FRIC_MAX_STENCIL * contact + corner in 32 bits. */
 #define PATTERN_MOST_CONTACTS ((size_t)UINT32_MAX / FRIC_MAX_STENCIL)
 
-/* 16 bytes: summing rows reads every incidence, and is bound by memory. */
+/* 16 bytes, because adding up rows reads every incidence and is limited by memory bandwidth. */
 struct incidence {
-	uint32_t member;          /* FRIC_MAX_STENCIL * contact + which member of its stencil */
-	uint32_t place[N_OTHERS]; /* of each other member: its index among the block row's neighbours */
+	uint32_t member;          /* FRIC_MAX_STENCIL * contact + index in its stencil */
+	uint32_t place[N_OTHERS]; /* for each other member: its index among the block row's neighbours */
 };
 
 INLINE size_t contact_of(const struct incidence *e)
@@ -33,7 +33,7 @@ INLINE unsigned corner_of(const struct incidence *e)
 	return e->member % FRIC_MAX_STENCIL;
 }
 
-/* Which member of the stencil place[j] belongs to. */
+/* The index in the stencil of the member that place[j] belongs to. */
 INLINE unsigned other_member(unsigned corner, unsigned j)
 {
 	return corner ^ (j + 1);

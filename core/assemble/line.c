@@ -9,7 +9,7 @@
 struct line_task {
 	struct kernel_task kernel;
 	struct line line;
-	double *sums; /* [span_slots, 2, n_steps] of potentials and of slopes; slots of no span are not read */
+	double *sums; /* [span_slots, 2, n_steps] sums of potentials, then of slopes; unused slots are not read */
 };
 
 static void line_span(void *data, struct span span, struct fault *fault)
@@ -28,7 +28,7 @@ static double largest_step(const double *steps, size_t n)
 	return largest;
 }
 
-/* As many spans at a time as a few thousand evaluations take: someone may want to stop. */
+/* The number of spans between two checks of the stop flag: a few thousand evaluations. */
 static size_t spans_at_a_time(size_t n_steps)
 {
 	return 1 + SWEEP_CHUNK / 2 / (1 + n_steps / 8);
@@ -42,8 +42,8 @@ static struct fault run(const struct fric_context *context, struct line_task *ta
 	return fricp_parallel_phases(context, fricp_team_size(context, c->n), &phase, 1, &sweep);
 }
 
-/* In the order of the contacts, as fric_evaluate adds them up. @return FRIC_E_STOPPED, or FRIC_E_NOT_FINITE at no contact
- * if a sum overflows */
+/* Adds up spans in contact order, like fric_evaluate. @return FRIC_E_STOPPED, or FRIC_E_NOT_FINITE without a contact if
+ * a sum overflows */
 static struct fault add_up(const struct fric_context *context, const struct line_task *task, double *potential,
                            double *slope)
 {
@@ -68,7 +68,7 @@ static struct fault add_up(const struct fric_context *context, const struct line
 	return (struct fault){finite ? FRIC_OK : FRIC_E_NOT_FINITE, c->n};
 }
 
-/* A sum is not finite. If a single contact is to blame, the scalar form finds it. */
+/* Finds the cause of a sum that is not finite: the scalar form evaluates each contact again. */
 static struct fault blame(const struct fric_context *context, struct line_task *task)
 {
 	task->kernel.kernels = &fricp_kernels_scalar;
@@ -76,7 +76,7 @@ static struct fault blame(const struct fric_context *context, struct line_task *
 	return fault.code ? fault : (struct fault){FRIC_E_NOT_FINITE, task->kernel.contacts->n};
 }
 
-/* At the vertices alone. */
+/* The vertices' part of fric_line. */
 static enum fric_code line_of_vertices(const struct fric_context *context, const struct fric_contacts *contacts,
                                        const struct fric_query *query, const double *direction, size_t n_steps,
                                        const double *steps, double *potential, double *slope, struct fric_error *error)

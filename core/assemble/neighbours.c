@@ -55,7 +55,7 @@ static bool reserve(struct neighbour_search *search, size_t degree)
 	return true;
 }
 
-/* The candidates that count: `lowest` and as many above it. */
+/* The vertices that lie in the triangle: `lowest` and the next `above` ones. */
 struct range {
 	int32_t lowest;
 	uint32_t above;
@@ -72,12 +72,12 @@ INLINE size_t slot_of(const struct neighbour_search *search, int32_t w)
 	return (size_t)(((uint32_t)w * 0x9E3779B97F4A7C15u) >> 24) & search->mask;
 }
 
-/* Whether a candidate is new is as good as random, so nothing here branches on it; only collisions are an exception.
- * @return its place in the order of first appearance */
+/* Does not branch on whether a candidate is new, which is as good as random; only hash collisions branch.
+ * @return the candidate's place in the order of first appearance */
 INLINE uint32_t place_of(const struct neighbour_search *search, uint32_t stamp, struct range range, int32_t w,
                          size_t *n)
 {
-	const bool here = (uint32_t)w - (uint32_t)range.lowest <= range.above; /* PATTERN_NOWHERE never is */
+	const bool here = (uint32_t)w - (uint32_t)range.lowest <= range.above; /* false for PATTERN_NOWHERE */
 	size_t at = slot_of(search, w);
 	struct seen *entry = &search->table[here ? at : search->mask + 1];
 	while (__builtin_expect(here & (entry->stamp == stamp) & (entry->vertex != w), 0))
@@ -85,12 +85,12 @@ INLINE uint32_t place_of(const struct neighbour_search *search, uint32_t stamp, 
 	const bool is_new = here & (entry->stamp != stamp);
 	const uint32_t place = is_new ? (uint32_t)*n : entry->place;
 	*entry = (struct seen){stamp, w, place};
-	search->found[*n] = w; /* if it is not new, the next one takes its place */
+	search->found[*n] = w; /* the next candidate overwrites it if it is not new */
 	*n += is_new;
 	return here ? place : PATTERN_NOWHERE;
 }
 
-/* v itself is in every stencil: it comes first, and only the others are looked for. */
+/* Every stencil contains v, so v comes first, and only the other members are looked up. */
 static size_t collect(const struct neighbour_search *search, int32_t v, struct incidence *incidences, size_t degree)
 {
 	const struct range range = range_of(search->triangle, v);
@@ -106,7 +106,7 @@ static size_t collect(const struct neighbour_search *search, int32_t v, struct i
 	return n;
 }
 
-/* The rank of a vertex is how many are smaller: of the first n ones, among 4*n_int4. */
+/* A vertex's rank is the number of smaller vertices. Ranks the first n entries of 4*n_int4. */
 INLINE void rank_by_counting(const int32_t *found, size_t n, size_t n_int4, uint32_t *ranks)
 {
 	int4 key[SEARCH_COUNTED / 4], rank[SEARCH_COUNTED / 4];
@@ -139,7 +139,7 @@ static void rank_few(const struct neighbour_search *search, size_t n)
 		rank_by_counting(search->found, n, SEARCH_COUNTED / 4, ranks);
 }
 
-/* Stable counting sort of keys by one byte. @return false if all keys have the same byte: nothing was done */
+/* Stable counting sort of keys by one byte. @return false if all keys have the same byte and `out` is untouched */
 static bool sort_by_byte(const uint64_t *keys, size_t n, int shift, uint64_t *out)
 {
 	size_t next[257] = {0};
@@ -154,7 +154,7 @@ static bool sort_by_byte(const uint64_t *keys, size_t n, int shift, uint64_t *ou
 	return true;
 }
 
-/* Keys are vertex and place, so that sorting by vertex yields the rank of each place. */
+/* A key is a vertex and its place, so sorting by vertex yields the rank of each place. */
 static void rank_by_sorting(const struct neighbour_search *search, size_t n)
 {
 	uint64_t *keys = search->keys, *other = search->keys + search->capacity;

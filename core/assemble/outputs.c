@@ -51,10 +51,10 @@ static void friction_force(const struct fric_contacts *c, size_t i, const struct
 	double force[3];
 	contact_force(c, i, slip, force);
 	for (int d = 0; d < c->dim; d++)
-		out[d] = 0 - force[d]; /* no zero becomes negative */
+		out[d] = 0 - force[d]; /* +0, not -0, for a zero force */
 }
 
-/* m numbers of a slip. */
+/* Copies the first m components of a slip. */
 static void copy_slip(const double *u, int m, double *out)
 {
 	for (int t = 0; t < m; t++)
@@ -85,7 +85,7 @@ static void copy_column(struct column column, const uint8_t *skipped, size_t beg
 		*out++ = skipped[i] ? 0 : *column_at(column, i);
 }
 
-/* Stored values are finite: fric_prepare has checked that. */
+/* Needs no check: fric_prepare has verified that stored values are finite. */
 static void from_store(const struct request *task, size_t begin, size_t end, double *out)
 {
 	const struct fric_contacts *c = task->contacts;

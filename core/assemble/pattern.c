@@ -1,4 +1,4 @@
-/* From contacts to a pattern: incidences by counting sort over members, then neighbours, then columns. */
+/* Builds the pattern of contacts: a counting sort of incidences by member, then neighbours, then columns. */
 #include "core/assemble/pattern.h"
 
 #include <stdlib.h>
@@ -11,38 +11,38 @@
 #include "core/contacts/span.h"
 #include "core/motion/dofs.h"
 
-/* The rows of one kind of member, "vertices" of these contacts. */
+/* Builds the block rows of one kind of member. "Vertices" are members of `contacts`, that is, vertices or bodies. */
 struct building {
 	const struct fric_context *context;
 	const struct fric_contacts *contacts; /* NULL: the rows are empty */
 	struct block_rows *rows;
-	size_t n_borders, *borders; /* [n_borders + 1] vertices, about equally many incidences apart */
-	size_t *next;     /* [n_members + 1] first the number of a vertex's incidences, then where its next one goes */
-	int32_t *lists;   /* [n_incidences, FRIC_MAX_STENCIL] room for neighbours, packed in each chunk */
-	int64_t *entries; /* [chunks] of incidences: first the number of a chunk's entries, then of those before it */
-	int64_t end;      /* entries before these rows end */
+	size_t n_borders, *borders; /* [n_borders + 1] vertices that divide the incidences into about equal shares */
+	size_t *next;     /* [n_members + 1] first a vertex's number of incidences, then the position of its next one */
+	int32_t *lists;   /* [n_incidences, FRIC_MAX_STENCIL] neighbours, packed within each chunk */
+	int64_t *entries; /* [chunks] first the number of a chunk's entries, then the number of entries before the chunk */
+	int64_t end;      /* number of entries up to the end of these rows */
 	int32_t *indices; /* of the whole pattern */
 	bool streams;     /* the columns do not fit into the caches */
 };
 
-enum { BETWEEN_STOPS = 1 << 16 }; /* vertices or rows */
+enum { BETWEEN_STOPS = 1 << 16 }; /* vertices or rows between two checks of the stop flag */
 
-/* Looks at the flag now and then: millions of vertices may have no contact. */
+/* Checks the stop flag now and then, because millions of vertices may be without contacts. */
 static bool is_stopped(const struct fric_context *context, size_t i)
 {
 	return i % BETWEEN_STOPS == 0 && fricp_stop_raised(context);
 }
 
-/* Vertices [begin, end) are a thread's own. */
+/* A thread's own vertices, [begin, end). */
 struct own {
 	struct building *task;
 	size_t begin, end;
 };
 
-/* One span, at all its vertices or at a thread's own alone. */
+/* Processes one span, at all its vertices or only at those of this thread. */
 typedef void span_part(const struct own *own, struct span span, bool all);
 
-/* All spans that a thread's vertices may be in, in contact order. */
+/* Visits the spans that may contain vertices of this thread, in contact order. */
 INLINE void for_own_spans(const struct own *own, span_part *part)
 {
 	const struct fric_contacts *c = own->task->contacts;
@@ -85,7 +85,9 @@ static void count_at_vertices(void *data, int thread, int n_threads)
 	for_own_spans(&own, count_part);
 }
 
-enum { WRITE_AHEAD = 8 }; /* contacts: where their incidences go is fetched this early, as it is in as many places */
+/* Prefetch distance in contacts, because the incidences of a contact are written to as many places as it has
+ * members. */
+enum { WRITE_AHEAD = 8 };
 
 INLINE void fetch_ahead(const struct building *task, size_t i, int size)
 {
@@ -93,7 +95,7 @@ INLINE void fetch_ahead(const struct building *task, size_t i, int size)
 		__builtin_prefetch(&task->rows->incidences[task->next[task->contacts->vertices[k][i + WRITE_AHEAD]]], 1);
 }
 
-/* The stencil's size and whether all vertices are the thread's own are constants wherever this is used. */
+/* Every call passes constants for size and `all`, so that its loops unroll. */
 INLINE void list_span(const struct own *own, struct span span, int size, bool all)
 {
 	const struct fric_contacts *c = own->task->contacts;
@@ -102,7 +104,7 @@ INLINE void list_span(const struct own *own, struct span span, int size, bool al
 		UNROLL
 		for (int k = 0; k < FRIC_MAX_STENCIL; k++)
 			stencil[k] = k < size ? c->vertices[k][i] : (int32_t)PATTERN_NOWHERE;
-		if (all && i + WRITE_AHEAD < span.begin + span.n) /* beyond, it may be another thread's */
+		if (all && i + WRITE_AHEAD < span.begin + span.n) /* later contacts may be another thread's */
 			fetch_ahead(own->task, i, size);
 		UNROLL
 		for (unsigned k = 0; k < (unsigned)size; k++) {
@@ -184,8 +186,8 @@ static size_t indptr_bytes(const struct fric_pattern *p)
 	return (p->n_rows + 1) * sizeof(int64_t);
 }
 
-/* Counting sort of all (contact, corner) by vertex. Incidences hold the stencil's vertices until places are known. What
- * is listed fits what was counted only if nothing was stopped. */
+/* Counting sort of all (contact, corner) by vertex. Incidences contain the stencil's vertices until places are known.
+ * After a stop, counts may be incomplete, and nothing may be listed by them. */
 static enum fric_code list_incidences(const struct fric_context *context, struct building *task)
 {
 	struct block_rows *rows = task->rows;
@@ -197,7 +199,7 @@ static enum fric_code list_incidences(const struct fric_context *context, struct
 		return FRIC_E_MEMORY;
 	if (fricp_stop_raised(context))
 		return FRIC_E_STOPPED;
-	task->next = rows->first_incidence + 1; /* shifted by one: filling turns starts into ends */
+	task->next = rows->first_incidence + 1; /* shifted by one, because listing turns starts into ends */
 	fricp_parallel_shares(context, task->contacts->n, count_at_vertices, task);
 	for (size_t v = 1; v <= rows->n_members && !is_stopped(context, v); v++)
 		task->next[v] += task->next[v - 1];
@@ -222,7 +224,7 @@ size_t fricp_first_member(const struct block_rows *rows, size_t incidence)
 	return low;
 }
 
-/* Entries of row (v, axis): in a triangle the diagonal block is cut. */
+/* The number of entries in row (v, axis). A triangle contains only part of the diagonal block. */
 INLINE size_t row_length(enum fric_triangle triangle, int width, size_t n_neighbours, int axis)
 {
 	const size_t n = n_neighbours * (size_t)width;
@@ -238,7 +240,8 @@ static size_t n_entries_of(const struct block_rows *rows, size_t n_neighbours)
 	return n_neighbours * width * width - cut;
 }
 
-/* Neighbours of the block rows that begin in a chunk; indptr holds their number for now. */
+/* Finds the neighbours for the block rows that begin in a chunk; until the columns are written, indptr holds their
+ * number. */
 static void neighbour_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
 {
 	const struct building *task = data;
@@ -263,7 +266,7 @@ static void neighbour_chunk(void *data, size_t chunk, size_t begin, size_t end, 
 	fricp_neighbour_search_close(&search);
 }
 
-/* From the numbers of chunks' entries to those before them, of which `sum` come before all. @return all of them */
+/* Turns each chunk's number of entries into the number before it, starting from `sum`. @return the total */
 static int64_t sum_up_chunks(const struct building *task, int64_t sum)
 {
 	for (size_t chunk = 0; chunk < n_chunks(task->rows->n_incidences, FRIC_CHUNK); chunk++) {
@@ -274,7 +277,8 @@ static int64_t sum_up_chunks(const struct building *task, int64_t sum)
 	return sum;
 }
 
-/* The columns of a block, from `first` on, at `at` of every row. Surplus is to be overwritten by the next block. */
+/* Writes a block's columns, from `first` on, at position `at` of each row. surplus: may write too much, which the next
+ * block overwrites */
 INLINE void write_block(int width, int32_t first, bool surplus, int32_t *const *rows, size_t at)
 {
 	const int4 columns = first + (int4){0, 1, 2, 3}, more = columns + 4;
@@ -293,8 +297,8 @@ INLINE void write_cut(int width, bool upper, int32_t first, int32_t *const *rows
 			rows[a][at + (size_t)b] = first + b;
 }
 
-/* n >= 1 blocks; in a triangle, that of the diagonal is the first or the last. @param rows  where entry 0 of each row
- * is, or would be if the diagonal block were whole */
+/* Writes the columns of n >= 1 blocks. In a triangle the first or last one is the diagonal block. @param rows  the
+ * start of each row, as if the diagonal block were whole */
 INLINE void write_columns(const struct building *task, int width, enum fric_triangle triangle, const int32_t *list,
                           size_t n, int32_t *const *rows)
 {
@@ -310,7 +314,7 @@ INLINE void write_columns(const struct building *task, int width, enum fric_tria
 		write_block(width, first_dof + list[last] * width, false, rows, last * step);
 }
 
-/* Where to write a block row's columns, which begin at entry `first`. */
+/* The memory for a block row's columns, which begin at entry `first`. */
 static int32_t *columns_place(const struct building *task, size_t first, size_t n_entries, struct delivery *delivery)
 {
 	int32_t *in_place = task->indices + first;
@@ -322,7 +326,7 @@ static int32_t *columns_place(const struct building *task, size_t first, size_t 
 	return in_place;
 }
 
-/* Ends of the rows of vertex v, and their columns, from entry `first` on. @return where they end */
+/* Writes the row ends of vertex v and their columns, from entry `first` on. @return the entry after the last */
 INLINE size_t write_rows(const struct building *task, int width, enum fric_triangle triangle, size_t v, size_t first,
                          const int32_t *list, size_t n, struct delivery *delivery)
 {
@@ -370,7 +374,7 @@ static void column_chunk(void *data, size_t chunk, size_t begin, size_t end, str
 		column_rows(task, 3, triangle, chunk, begin, end);
 }
 
-/* The ends of the rows that the chunks leave out: of the members after the last incidence. */
+/* Writes the row ends of members after the last incidence, which belong to no chunk. */
 static void end_rows(const struct building *task)
 {
 	const struct block_rows *rows = task->rows;
@@ -380,7 +384,7 @@ static void end_rows(const struct building *task)
 		rows->indptr[r + 1] = task->end;
 }
 
-/* Incidences and neighbours. */
+/* Finds the incidences and neighbours of all rows. */
 static enum fric_code find_rows(const struct fric_context *context, struct building *task)
 {
 	struct block_rows *rows = task->rows;
@@ -397,7 +401,7 @@ static enum fric_code find_rows(const struct fric_context *context, struct build
 
 enum { STREAM_FROM = 4 << 20, N_KINDS = 2 }; /* bytes; vertices and bodies */
 
-/* @param p  its rows are described */
+/* @param p  with described rows */
 static enum fric_code build(const struct fric_context *context, struct fric_pattern *p, struct building tasks[N_KINDS])
 {
 	enum fric_code code = FRIC_OK;
@@ -426,7 +430,7 @@ static enum fric_code build(const struct fric_context *context, struct fric_patt
 	return code;
 }
 
-/* @param contacts  whose members the rows are of; NULL: there are none */
+/* @param contacts  contacts of the rows' members; NULL: no rows */
 static void describe(const struct fric_contacts *contacts, enum fric_triangle triangle, int width, bool is_empty,
                      struct block_rows *rows)
 {
@@ -444,7 +448,7 @@ static void clear_building(const struct building *task)
 	memory_give(task->context->memory, task->entries, entries_bytes(task->rows));
 }
 
-/* @param bodies  those whose rows have entries; NULL: none */
+/* @param bodies  bodies with entries; NULL: none */
 static enum fric_code create(const struct fric_context *context, const struct fric_contacts *contacts,
                              const struct fric_contacts *bodies, enum fric_triangle triangle,
                              struct fric_pattern **pattern, struct fric_error *error)
@@ -521,7 +525,7 @@ const int32_t *fric_pattern_indices(const struct fric_pattern *pattern)
 	return pattern->indices;
 }
 
-/* ---- as rows of blocks, of the vertices alone ---- */
+/* ---- rows of blocks, vertices only ---- */
 
 size_t fric_pattern_n_blocks(const struct fric_pattern *pattern)
 {
@@ -537,7 +541,7 @@ struct blocks {
 	int32_t *indices;
 };
 
-/* In the first row of a vertex every block has its first entry, in triangles too. */
+/* In the first row of a vertex each block has its first entry, also in a triangle. */
 static void index_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
 {
 	const struct blocks *task = data;

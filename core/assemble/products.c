@@ -14,27 +14,27 @@
 #include "core/order/sweep.h"
 
 enum {
-	/* Number of spans that are multiplied by one vector, then by the next: their contacts' data stay in the
-	 * second-level cache. */
+	/* Number of spans that are multiplied by one vector before the next vector follows, so that their contacts' data
+	 * stay in the second-level cache. */
 	SPANS_AT_A_TIME = 128,
-	MOST_DEFERRED = 1 << 20, /* values, of the vectors that are multiplied together; at least one vector */
+	MOST_DEFERRED = 1 << 20, /* deferred values of the vectors that are multiplied together; at least one vector is */
 	RING_NUMBERS = 3 * LANES * RING,
 	RINGS = 2 * RING_NUMBERS + RING_NUMBERS / LANES,
 };
 
 struct products {
 	const struct fric_context *context;
-	struct kernel_task kernel; /* of the inner matrices */
+	struct kernel_task kernel; /* evaluates the inner matrices */
 	struct product_task product;
 	const double *vectors; /* [n_vectors, n_dofs] */
 	double *out;           /* [n_vectors, n_dofs] */
 	size_t n_dofs, n_vectors;
-	/* Rings, one per thread. */
+	/* Memory for the rings, one room per thread. */
 	double *rooms;
-	size_t room, n_rooms; /* room: size in numbers; 0 if no vectors are multiplied together */
+	size_t room, n_rooms; /* size of a room in doubles, 0 if no vectors are multiplied together; number of rooms */
 	atomic_flag *taken;   /* [n_rooms] */
 	struct scatter *at;   /* [n_vectors] sums of the products */
-	double *block;        /* block that contains all these and the inner matrices */
+	double *block;        /* allocation that holds these arrays and the inner matrices */
 	size_t block_bytes;
 };
 
@@ -48,7 +48,7 @@ static void inner_span(void *data, struct span span, struct fault *fault)
 		memcpy(task->product.inner[e] + span.begin, work.inner[e], span.n * sizeof(double));
 }
 
-/* ---- one vector after the other ---- */
+/* ---- one vector at a time ---- */
 
 static bool is_plain(const struct products *task)
 {
@@ -62,7 +62,7 @@ static void multiply_span(const struct products *task, const struct scatter *at,
 	if (fricp_product_forces(&task->product, sweep_span(at->contacts, position), at->velocities, forces, &here))
 		fricp_scatter_columns(at, position, forces);
 	else if (here.position < fault->position)
-		*fault = here; /* a lower one may come later */
+		*fault = here; /* continue, because a lower contact may have a fault too */
 }
 
 static void multiply_in_turn(const struct summation *sums, struct part part, struct fault *fault)
@@ -76,27 +76,27 @@ static void multiply_in_turn(const struct summation *sums, struct part part, str
 				multiply_span(task, &sums->sums[l], i, fault);
 			}
 			if (fricp_stop_raised(task->context))
-				return; /* fricp_parallel_phases looks at the flag afterwards */
+				return; /* fricp_parallel_phases checks the flag afterwards */
 		}
 	}
 }
 
 /* ---- several vectors at once ---- */
 
-/* Up to LANES vectors on their way through a ring (motion/lanes.h). */
+/* Up to LANES vectors that a part multiplies together, in a ring (motion/lanes.h). */
 struct passage {
 	const struct fric_contacts *contacts;
 	const struct gamma *gamma;
 	struct part part;
 	struct lanes_ring ring;
-	double *from, *unread;    /* the ring's vectors; numbers that are never read */
+	double *from, *unread;    /* the ring's vectors; a buffer for unused lanes, never read */
 	const struct scatter *at; /* [n] */
 	size_t n;
-	int32_t low, high; /* the ring has vertices [low, high), whole blocks */
-	size_t position;   /* of the next span to be multiplied */
+	int32_t low, high; /* the ring holds vertices [low, high), in whole blocks */
+	size_t position;   /* of the next span */
 };
 
-/* Lanes beyond the last vector repeat it. */
+/* The sums of lane l. Lanes beyond the last vector repeat it. */
 static const struct scatter *vector_at(const struct passage *p, size_t l)
 {
 	return &p->at[l < p->n ? l : p->n - 1];
@@ -114,7 +114,7 @@ static int32_t block_end(const struct passage *p, int32_t vertex)
 	return end < n ? end : n;
 }
 
-/* States of a block's sums with respect to a part. */
+/* Which part writes a block's sums: another one, or this one, which has not or has already begun. */
 enum state { OTHERS, UNTOUCHED, TOUCHED };
 
 static enum state state_of(const struct passage *p, int32_t vertex)
@@ -125,7 +125,7 @@ static enum state state_of(const struct passage *p, int32_t vertex)
 	return reached < p->position ? TOUCHED : UNTOUCHED;
 }
 
-/* The end of the blocks from `begin` on that are in the same state and contiguous in the ring. */
+/* The end of the run of blocks from `begin` on that have the same state and are contiguous in the ring. */
 static int32_t stretch(const struct passage *p, int32_t begin, int32_t end)
 {
 	int32_t at = block_end(p, begin);
@@ -181,7 +181,8 @@ static void leave(struct passage *p, int32_t end)
 	p->low = end;
 }
 
-/* Loads more vertices than the span needs, as long as none is displaced: loading a few at a time would be slow. */
+/* Extends a load beyond the span's vertices as long as the ring has room, because loading a few vertices at a time is
+ * slow. */
 static int32_t look_ahead(const struct passage *p, int32_t needed)
 {
 	enum { AHEAD = 256 };
@@ -189,7 +190,7 @@ static int32_t look_ahead(const struct passage *p, int32_t needed)
 	return end - p->low > RING ? p->low + RING : end;
 }
 
-/* Loads the vertices of a span into the ring; they must span fewer than RING / 2. */
+/* Loads the vertices of a span into the ring. They must span fewer than RING / 2. */
 static void reach(struct passage *p, struct span_extent e)
 {
 	const int32_t lowest = e.lowest / BLOCK_VERTICES * BLOCK_VERTICES, needed = block_end(p, e.highest);
@@ -201,7 +202,7 @@ static void reach(struct passage *p, struct span_extent e)
 		return;
 	if (needed - p->low > RING) {
 		const int32_t most = (needed - 3 * (RING / 4)) / BLOCK_VERTICES * BLOCK_VERTICES;
-		leave(p, most < lowest ? most : lowest); /* the next spans begin a little before this one */
+		leave(p, most < lowest ? most : lowest); /* leave some room below: the next spans begin a little lower */
 	}
 	enter(p, look_ahead(p, needed));
 }
@@ -231,7 +232,7 @@ static void pass_span(const struct products *task, struct passage *p, struct fau
 	}
 }
 
-/* A room that no other thread uses; there are as many rooms as threads. */
+/* A room that no other thread uses. One is always free, because there are as many as threads. */
 static double *take_room(const struct products *task, size_t *which)
 {
 	for (*which = 0; atomic_flag_test_and_set(&task->taken[*which]);)
@@ -262,8 +263,8 @@ static void multiply_at_once(const struct summation *sums, struct part part, str
 
 /* ---- all vectors ---- */
 
-/* Whether to multiply by several vectors together. Not worth it for few vectors, whose move into rows costs more than
- * it saves, nor if most spans have vertices far apart. */
+/* Whether to multiply several vectors together. This does not pay for few vectors, because moving them into rows costs
+ * more than it saves, nor if the vertices of most spans are far apart. */
 static bool goes_at_once(const struct products *task, const struct fric_schedule *schedule, size_t n)
 {
 	const struct fric_contacts *c = task->product.contacts;
@@ -309,13 +310,13 @@ static struct fault multiply(struct products *task, struct summation *sums)
 	return lowest;
 }
 
-/* Rounds up to whole cache lines. */
+/* Rounds up to whole cache lines, in doubles. */
 static size_t lines_of(size_t n)
 {
 	return (n + 7) / 8 * 8;
 }
 
-/* Allocates one block: the first access to fresh pages costs more than the work on them. */
+/* Makes one allocation, because the first access to fresh pages costs more than the work on them. */
 static bool allocate(struct products *task, const struct fric_schedule *schedule)
 {
 	const struct fric_contacts *c = task->product.contacts;
@@ -356,7 +357,7 @@ static struct fault run(struct products *task, struct summation *sums)
 	return fault;
 }
 
-/* At the vertices only; in each product, the DOFs of bodies are left to the caller. */
+/* The vertices' part of fric_hessian_products. The caller writes the DOFs of bodies in each product. */
 static enum fric_code products_of_vertices(const struct fric_context *context, const struct fric_contacts *contacts,
                                            const struct fric_query *query, enum fric_projection projection,
                                            size_t n_vectors, const double *vectors, double *products,

@@ -1,5 +1,5 @@
 /**
- * From arrays per component, as the core has them, to rows per contact, as callers get them.
+ * Converts arrays per component, as in core, to rows per contact, as in the caller's arrays.
  */
 #ifndef FRIC_ROWS_H
 #define FRIC_ROWS_H
@@ -8,7 +8,7 @@
 
 #include "core/base/inline.h"
 
-/* Rows of m numbers from m columns, entries [begin, end). */
+/* Writes contacts [begin, end) of m columns as rows of m numbers. */
 INLINE void interleave(const double *const *columns, size_t m, size_t begin, size_t end, double *out)
 {
 	for (size_t i = begin; i < end; i++)

@@ -1,10 +1,10 @@
 /**
- * Values of a sparse matrix in rows of entries (csr) or of blocks (bsr), for any source of blocks. One thread adds up the
- * blocks of each block row, over its incidences in contact order, in the first-level cache, and lays them out when they
- * are complete.
+ * Adds up a sparse matrix in rows of entries (csr) or of blocks (bsr), for any source of blocks. One thread adds up the
+ * blocks of a block row in the first-level cache, over its incidences in contact order, and then copies them into their
+ * rows.
  *
- * A source is one function that adds up a block row. An instance is a chunk_work that calls sum_rows with this function
- * and the form of its blocks; both are to be constants, so that everything is inlined into one loop.
+ * A source is one function that adds up a block row. To use it, write a chunk_work that calls sum_rows with this
+ * function and the form of its blocks, both as constants, so that everything is inlined into one loop.
  */
 #ifndef FRIC_SUMS_H
 #define FRIC_SUMS_H
@@ -15,14 +15,14 @@
 #include "core/base/vectors.h"
 #include "core/motion/dofs.h"
 
-/* How blocks lie in memory while they are summed up. */
+/* The memory layout of blocks while they are added up. */
 struct block_form {
 	int width; /* rows and columns */
-	int pitch; /* numbers from one row to the next; 0: the block is symmetric, and its lower triangle is kept by rows */
+	int pitch; /* numbers from one row to the next; 0: symmetric, only the lower triangle is stored, by rows */
 	int n;     /* numbers from one block to the next, even */
 };
 
-/* Where entry (a, b) is. */
+/* The index of entry (a, b). */
 INLINE size_t entry_of(struct block_form form, int a, int b)
 {
 	const int low = a > b ? b : a, high = a > b ? a : b;
@@ -33,18 +33,18 @@ struct row_task {
 	const struct fric_memory *memory;
 	const struct block_rows *rows;
 	const void *source;
-	double *data;               /* [n_entries], or [n_blocks, width, width] of the whole matrix */
-	const int64_t *first_block; /* [n_members + 1] blocks are laid out one after the other; NULL: in rows */
+	double *data;               /* [n_entries], or [n_blocks, width, width]; the whole matrix */
+	const int64_t *first_block; /* [n_members + 1] for bsr, whose blocks are contiguous; NULL for csr */
 	bool streams;               /* the values do not fit into the caches */
 };
 
-/* Adds all blocks of member v: that at place p to sums + form.n * (p + 1). Blocks without a place are added to the first
- * one, which nobody reads: cheaper than a branch. PATTERN_NOWHERE + 1 is 0.
- * @param sums  zero, for 1 + n_row_blocks blocks */
+/* Adds all blocks of member v. A block with place p is added at sums + form.n * (p + 1). A block without a place goes
+ * to the first position, which nobody reads; this is cheaper than a branch, and PATTERN_NOWHERE + 1 is 0.
+ * @param sums  1 + n_row_blocks blocks, initially zero */
 typedef void sum_blocks(const void *source, struct block_form form, const struct block_rows *rows, size_t v,
                         double *sums);
 
-/* Most block rows have few neighbours, and are summed up on the stack. */
+/* Most block rows have few neighbours and are added up on the stack. */
 enum { NARROW = 64, MOST_NARROW = 680, SPARE = 4 }; /* blocks; doubles; blocks */
 
 INLINE size_t n_narrow(struct block_form form)
@@ -53,8 +53,8 @@ INLINE size_t n_narrow(struct block_form form)
 	return n < NARROW ? n : NARROW;
 }
 
-/* Clears n blocks and up to three more. Not by memset, which gcc makes a string instruction of: that waits until all
- * that was streamed has arrived. */
+/* Clears n blocks and up to three more. Does not use memset: gcc turns it into a string instruction, which waits for
+ * all pending streaming stores. */
 INLINE void clear_blocks(struct block_form form, size_t n, double *blocks)
 {
 	const double2 zero = {0, 0};
@@ -64,7 +64,8 @@ INLINE void clear_blocks(struct block_form form, size_t n, double *blocks)
 		memcpy(blocks + i * (size_t)form.n + q, &zero, sizeof(zero));
 }
 
-/* The sum of all numbers of a row's blocks. Several side by side: in one, each addition would wait for the one before. */
+/* The sum of all numbers in a row's blocks, in independent parts: in a single sum each addition would wait for the
+ * previous one. */
 enum { N_PARTS = 3 };
 struct total {
 	double2 parts[N_PARTS];
@@ -74,17 +75,17 @@ INLINE void add_to_total(struct block_form form, const double *block, struct tot
 {
 	UNROLL
 	for (int q = 0; q < form.n / 2; q++)
-		total->parts[q % N_PARTS] += load_double2(block + 2 * q); /* NOLINT: all are written */
+		total->parts[q % N_PARTS] += load_double2(block + 2 * q); /* NOLINT: all entries are written */
 }
 
-/* If it is finite, so are all the numbers; else it may have overflowed itself. */
+/* If the total is finite, so are all numbers. If not, it may itself have overflowed. */
 INLINE bool is_finite_total(const struct total *total)
 {
 	const double2 all = (total->parts[0] + total->parts[1]) + total->parts[2];
 	return (all[0] + all[1]) * 0 == 0;
 }
 
-/* A symmetric block, from column `at` on. */
+/* Copies a symmetric block to column `at` of its rows. */
 INLINE void lay_out_symmetric(const double *sums, double *const *rows, size_t at)
 {
 	const double2 first = load_double2(sums), second = load_double2(sums + 2), third = load_double2(sums + 4),
@@ -115,8 +116,10 @@ INLINE void lay_out_cut(struct block_form form, bool upper, const double *sums, 
 			rows[a][at + (size_t)b] = sums[entry_of(form, a, b)];
 }
 
-/* n blocks, each `step` after the one before it; in a triangle, that of the diagonal is the first or the last.
- * @param rows  where entry 0 of each row is, or would be if the diagonal block were whole. @param total  added to */
+/* Copies n blocks to their rows, each `step` after the previous one. In a triangle, the first or last one is the
+ * diagonal block.
+ * @param rows   the start of each row, as if the diagonal block were whole
+ * @param total  the numbers are added to it */
 INLINE void lay_out(struct block_form form, enum fric_triangle triangle, const double *sums, size_t n,
                     double *const *rows, size_t step, struct total *total)
 {
@@ -132,7 +135,7 @@ INLINE void lay_out(struct block_form form, enum fric_triangle triangle, const d
 	add_to_total(form, sums + cut * kept, total);
 }
 
-/* @param out  where the rows belong, or wait to be sent there */
+/* @param out  where the rows belong, or a buffer from which they are streamed */
 INLINE void lay_out_rows(const struct row_task *task, struct block_form form, size_t v, const double *sums, size_t n,
                          double *out, struct total *total)
 {
@@ -151,7 +154,7 @@ INLINE void lay_out_rows(const struct row_task *task, struct block_form form, si
 		lay_out(form, triangle, sums, n, rows, width, total);
 }
 
-/* Where the rows of member v are written. */
+/* The memory to write the rows of member v to. */
 INLINE double *place_rows(const struct row_task *task, struct block_form form, size_t v, size_t n,
                           struct delivery *delivery)
 {
@@ -167,7 +170,7 @@ INLINE double *place_rows(const struct row_task *task, struct block_form form, s
 	return in_place;
 }
 
-/* @param sums  for 1 + n blocks, and some to spare */
+/* @param sums  1 + n blocks and SPARE - 1 more */
 INLINE bool sum_row(const struct row_task *task, struct block_form form, sum_blocks *sum, size_t v, size_t n,
                     double *sums, struct delivery *delivery)
 {
@@ -178,7 +181,7 @@ INLINE bool sum_row(const struct row_task *task, struct block_form form, sum_blo
 	return is_finite_total(&total) || all_finite(sums + form.n, n * (size_t)form.n);
 }
 
-/* The block rows whose incidences begin in [begin, end). */
+/* Adds up the block rows whose incidences begin in [begin, end). */
 INLINE void sum_rows(const struct row_task *task, struct block_form form, sum_blocks *sum, size_t begin, size_t end,
                      struct fault *fault)
 {
