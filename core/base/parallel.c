@@ -9,7 +9,7 @@
 /* Waking a thread takes about 50 us; one thread processes this many contacts in that time. */
 enum { FRIC_PARALLEL_FROM = 4096 };
 
-/* One poll takes as long as the processor's pause instruction. */
+/* MOST_LOOKS bounds the time that a thread polls; each poll takes as long as a pause instruction. */
 enum { MOST_LOOKS = 6000, LOOKS_BETWEEN_YIELDS = 64 };
 
 /* ---- how many threads ---- */
@@ -77,11 +77,11 @@ void *fricp_take_zeroed(const struct fric_context *context, size_t bytes)
 struct region {
 	const struct fric_context *context;
 	void *task;
-	atomic_size_t next[FRIC_MAX_PHASES]; /* chunk of each phase */
-	atomic_size_t done[FRIC_MAX_PHASES]; /* chunks of each phase */
-	double alone; /* seconds that the work would have taken the opening thread alone, from its own chunks */
+	atomic_size_t next[FRIC_MAX_PHASES]; /* the next chunk of each phase */
+	atomic_size_t done[FRIC_MAX_PHASES]; /* number of chunks done in each phase */
+	double alone; /* estimate in seconds of the time that the opening thread would have taken alone */
 	atomic_bool failed, stopped;
-	atomic_int n_through;   /* threads that are done */
+	atomic_int n_through;   /* number of threads that have finished */
 	atomic_size_t position; /* of the lowest fault */
 	struct fault lowest;
 };
@@ -208,7 +208,7 @@ struct fault fricp_parallel_chunks(const struct fric_context *context, size_t n,
 	return fricp_parallel_phases(context, n_threads, &phase, 1, task);
 }
 
-/* Work in equal shares. */
+/* A task divided into equal shares. */
 struct shares {
 	void (*work)(void *task, int share, int n_shares);
 	void *task;

@@ -19,7 +19,7 @@ static inline bool tells_sliding(double squared_ratio)
 	return fabs(squared_ratio - 1) > near_one;
 }
 
-/* Likewise for the ratio itself and 2, where the bonds of `adhesion` break. */
+/* Whether rounding decides if a ratio has reached 2, where the bonds of `adhesion` break. */
 static inline bool tells_breaking(double ratio)
 {
 	return fabs(ratio - 2) > near_one;
@@ -28,7 +28,7 @@ static inline bool tells_breaking(double ratio)
 /* Bounds on the other factors of forces: velocity scaling and closest points. An inner matrix is scaled twice. */
 static const double moderate_size = 0x1p+100, moderate_eigenvalue = 0x1p+800, largest_eigenvalue = 0x1p+1000;
 
-/* Whether eigenvalues lost nothing to underflow, which velocity scaling would expose, and are below `largest`.
+/* Whether eigenvalues have lost nothing to underflow, which velocity scaling would magnify, and are below `largest`.
  * strength: force over speed, before the division by eps_v */
 static inline bool whole_eigenvalues(double along, double across, double strength, double largest)
 {
@@ -36,7 +36,7 @@ static inline bool whole_eigenvalues(double along, double across, double strengt
 	return ((sum < largest) & (sum > 0x1p-1000)) | ((sum == 0) & (strength == 0));
 }
 
-/* Basis entries up to this size do not amplify earlier underflow. */
+/* A basis with entries up to this size does not amplify earlier underflow. */
 static const double unit_basis = 2;
 
 static inline bool ordinary(double x)
@@ -50,7 +50,7 @@ static inline bool invertible(double x)
 	return (x > 0x1p-1000) & (x < 0x1p+1000);
 }
 
-/* Lagged values that the law of one contact uses. */
+/* Whether the lagged values that the law of one contact uses are in the ordinary range. */
 static inline bool ordinary_lagged(double weight, double normal_force, double eps_v, double mu_s, double mu_k)
 {
 	const double s = weight * normal_force;
@@ -58,14 +58,14 @@ static inline bool ordinary_lagged(double weight, double normal_force, double ep
 	       ordinary(mu_k);
 }
 
-/* The drag relative to eps_v: in a law, viscous * eps_v takes the place of a coefficient. */
+/* Whether a drag is in the ordinary range: viscous * eps_v takes the place of a coefficient in the law. */
 static inline bool ordinary_drag(double viscous, double eps_v)
 {
 	return ordinary(viscous * eps_v) & ((viscous == 0) | (viscous * eps_v != 0));
 }
 
-/* Whether the drag of a slip lost nothing to underflow: its work, the force times the slip over eps_v, is within these
- * bounds. squared: of the slip over eps_v; strength: weight * normal force * viscous * eps_v */
+/* Whether the drag of a slip has lost nothing to underflow, judged by its work, the force times the slip over eps_v.
+ * squared: (slip over eps_v)^2; strength: weight * normal force * viscous * eps_v */
 static inline bool whole_drag(double strength, double squared, bool rests)
 {
 	const double work = fabs(strength * squared);

@@ -16,7 +16,7 @@
 
 enum { STREAM_LINE = 64 };
 
-/* Whether results of `bytes` are streamed: if they exceed `from`, or the context's limit if it has one. */
+/* Whether results of `bytes` are streamed: whether they exceed `from`, or the context's limit if it has one. */
 static inline bool streams(const struct fric_context *context, size_t bytes, size_t from)
 {
 #ifdef __SSE2__
@@ -57,8 +57,8 @@ static inline void stream_bytes(char *to, const char *from, size_t n)
 	memcpy(to + i, from + i, n - i);
 }
 
-/* Collects consecutive results in the caches, a few at a time; whole lines are streamed. Several deliveries
- * are sent together: loading a line whose parts have just been stored stalls until they have reached the cache. */
+/* Collects consecutive results in the caches, a few at a time, and streams whole lines. One transfer covers several
+ * deliveries, because loading a line whose parts have just been stored stalls until they have reached the cache. */
 enum { STAGE_BYTES = 4096, STAGE_FULL = STAGE_BYTES / 2, STAGE_MOST = STAGE_FULL - STREAM_LINE /* in one delivery */ };
 struct stage {
 	_Alignas(STREAM_LINE) char bytes[STAGE_BYTES];
