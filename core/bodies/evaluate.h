@@ -1,6 +1,6 @@
 /**
  * The bodies' part of potential, gradient and line. Contacts are evaluated in chunks, in the scalar form, and summed in
- * contact order. Functions report faults as the public ones do.
+ * contact order. Faults are reported as by the public functions.
  */
 #ifndef FRIC_BODIES_EVALUATE_H
 #define FRIC_BODIES_EVALUATE_H
@@ -37,7 +37,7 @@ struct fault fricp_add_actions(const struct fric_context *context, const struct 
                                size_t width, double *sums);
 
 /**
- * @param potential  the bodies' part is added; may be NULL
+ * @param potential  the bodies' part is added to it; may be NULL
  * @param gradient   [n_dofs] the bodies' part is overwritten; may be NULL
  */
 enum fric_code fricp_bodies_evaluate(const struct fric_context *context, const struct fric_contacts *contacts,
@@ -50,8 +50,8 @@ enum fric_code fricp_bodies_actions(const struct fric_context *context, const st
                                     struct fric_error *error);
 
 /**
- * @param potential, slope  [n_steps]; the bodies' part is added. At t = 0 the potential is bitwise equal to
- *                          fricp_bodies_evaluate
+ * @param potential, slope  [n_steps] the bodies' part is added to them; at t = 0 the potential is bitwise equal to
+ *                   fricp_bodies_evaluate
  */
 enum fric_code fricp_bodies_line(const struct fric_context *context, const struct fric_contacts *contacts,
                                  const struct fric_query *query, const double *direction, size_t n_steps,

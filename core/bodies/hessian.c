@@ -17,7 +17,8 @@ struct inner_task {
 	const struct fric_factors *factors; /* or NULL */
 };
 
-/* across I + (along - across) s s^T for the unit vector s, without cancellation. @return whether it is finite */
+/* The matrix across I + (along - across) s s^T for the unit vector s, without cancellation. @return whether it is
+ * finite */
 INLINE bool matrix_of(int n, const double *s, long double along, long double across, double *out)
 {
 	double sum = 0;
@@ -39,7 +40,7 @@ static bool store_matrix(int dim, const double *s, long double along, long doubl
 	return dim == 2 ? matrix_of(2, s, along, across, out) : matrix_of(5, s, along, across, out);
 }
 
-/* Doubles where these have lost nothing. A projection does not hide what overflows. */
+/* Uses doubles if they lose nothing. An overflow is reported even if projection would remove it. */
 static bool find_inner(const struct inner_task *task, enum fric_type type, size_t i, double *out)
 {
 	const struct fric_contacts *b = task->b;
@@ -59,7 +60,7 @@ static bool find_inner(const struct inner_task *task, enum fric_type type, size_
 	                    out);
 }
 
-/* The matrix of contact i and, among factors, its Jacobian. */
+/* Stores the matrix of contact i and, if factors are wanted, its Jacobian. */
 static bool store_matrices(const struct inner_task *task, size_t i)
 {
 	const struct fric_contacts *b = task->b;
@@ -112,14 +113,14 @@ struct products {
 	double *wrenches;     /* [n_actions, n_body_dofs] */
 };
 
-/* Entry (r, t) of a symmetric matrix of n rows. */
+/* The index of entry (r, t) of a symmetric matrix with n rows. */
 INLINE int entry(int n, int r, int t)
 {
 	const int low = r < t ? r : t, high = r < t ? t : r;
 	return low * n - low * (low - 1) / 2 + (high - low);
 }
 
-/* f := A x. @return whether doubles would lose nothing of it */
+/* f := A x. @return whether doubles lose none of its digits */
 INLINE bool multiply_inner(int n, const double *a, const double *x, long double f[MOST_SLIP])
 {
 	bool plain = true;
@@ -134,7 +135,7 @@ INLINE bool multiply_inner(int n, const double *a, const double *x, long double 
 	return plain;
 }
 
-/* A S' for the change S' of the slip along the vector, and from there as a force. */
+/* Stores the wrenches of A S', where S' is the change of the slip along the vector. */
 static bool multiply_contact(const struct products *task, size_t i)
 {
 	const struct fric_contacts *b = task->matrices.b;
@@ -190,7 +191,8 @@ enum fric_code fricp_bodies_products(const struct fric_context *context, const s
 
 /* ---- blocks ---- */
 
-/* Defines J^T A J in `number`, row after row; its lower triangle is the upper one. Loops over e are whole vectors. */
+/* Defines a function that computes J^T A J in type `number`, row by row; the lower triangle copies the upper one. Loops
+ * over e are whole vectors. */
 #define MULTIPLY_OUT(name, number) \
 	INLINE void name(int n, int m, const double *jacobian, const double *a, double block[MOST_BLOCK][MOST_BLOCK]) \
 	{ \
@@ -214,7 +216,7 @@ enum fric_code fricp_bodies_products(const struct fric_context *context, const s
 MULTIPLY_OUT(multiply_out, double)
 MULTIPLY_OUT(multiply_out_extreme, long double)
 
-/* Seldom: not where the other is inlined. */
+/* Rarely called, so it is kept out of line. */
 static __attribute__((noinline)) void multiply_out_far(int n, int m, const double *jacobian, const double *a,
                                                        double block[MOST_BLOCK][MOST_BLOCK])
 {
@@ -226,12 +228,13 @@ INLINE bool moderate_entries(const double *x, int n, double smallest, double lar
 {
 	bool all = true;
 	for (int e = 0; e < n; e++)
-		/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): all of a Jacobian is written */
+		/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): all entries of a Jacobian are written */
 		all &= (x[e] == 0) | ((fabs(x[e]) > smallest) & (fabs(x[e]) < largest));
 	return all;
 }
 
-/* Sums side by side: in one, each addition would wait for the one before it. */
+/* Whether all entries are finite. Several sums run side by side: in a single one each addition would wait for the
+ * previous one. */
 INLINE bool finite_block(int m, double block[MOST_BLOCK][MOST_BLOCK])
 {
 	double sums[MOST_BLOCK] = {0}, sum = 0;

@@ -58,7 +58,7 @@ static inline void encounter_at(const struct fric_contacts *b, enum fric_type ty
 		e->turn[d] = x[dim + d] - y[dim + d];
 }
 
-/* The components of a slip beyond the tangent plane: u without the radii, scaled with them. */
+/* Sets the slip components beyond the tangent plane: in u without the radii, in `scaled` with them. */
 static inline void slip_turning(const struct fric_contacts *b, size_t i, const double turn[3], struct slip *slip)
 {
 	const double spin = *column_at(b->spin_radius, i), roll = *column_at(b->roll_radius, i);
@@ -131,8 +131,8 @@ struct action {
 	double force[3], couple[3];
 };
 
-/* The action of a force f on the slip, [n_body_slip]. extreme: a product may over- or underflow although the result
- * does not */
+/* The action of a force f on the slip, [n_body_slip]. extreme: products may over- or underflow although the result does
+ * not */
 static inline void action_of(const struct fric_contacts *b, size_t i, const long double f[MOST_SLIP], bool extreme,
                              struct action *action)
 {
