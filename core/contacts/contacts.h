@@ -69,8 +69,8 @@ struct fric_contacts {
 	struct coefficients scalar;
 	struct column mu_aniso[2];
 	double *mu_s_aniso[2], *mu_k_aniso[2];        /* [n] each; NULL: no ellipse */
-	struct column surface_velocity[3], anchor[3]; /* the first dim; data NULL: no contact has one */
-	struct column viscous;                        /* the same */
+	struct column surface_velocity[3], anchor[3]; /* the first dim are used; data NULL: no contact has one */
+	struct column viscous;                        /* data NULL: no contact has one */
 	uint8_t *skipped;                             /* [n] enum fric_code */
 	struct span_extent *extents;                  /* [span_slots(n)] */
 	int32_t *sweep;                               /* [n_spans] slots of the spans, in the order of sweep.h */
@@ -93,7 +93,7 @@ struct fric_contacts {
 struct fric_state {
 	struct coefficients effective; /* data NULL if no contact needs any */
 	struct fric_state *bodies;     /* for contacts->bodies, or NULL */
-	void *arrays;                  /* [arrays_bytes] block that contains them; from `memory` */
+	void *arrays;                  /* [arrays_bytes] block that contains the arrays; from `memory` */
 	size_t arrays_bytes;
 	const struct fric_memory *memory;
 };

@@ -163,7 +163,7 @@ static void carve_arrays(struct fric_contacts *c, const struct fric_batch *batch
 		                     ? carve_field(carver, batch, n, offsetof(struct fric_group, mu_aniso), m, &one)
 		                     : carve_column(carver, n, true, 1);
 	carve_law(c, batch, carver);
-	/* A skipped contact must be able to have force 0. */
+	/* Skipped contacts get force 0, so forces need an array if contacts may be skipped. */
 	double force = 0;
 	const bool uniform = !batch->skip_degenerate &&
 	                     uniform_value(batch, offsetof(struct fric_group, normal_force), 0, NULL, &force);
