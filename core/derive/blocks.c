@@ -6,7 +6,7 @@
 
 struct run {
 	const struct blocks *blocks;
-	double *kept;    /* [n_spans, n_kept, FRIC_SPAN] in the order of the sweep; NULL: spans come in this order anyway */
+	double *kept; /* [n_spans, n_kept, FRIC_SPAN] by position in the sweep; NULL: spans are processed in this order */
 	double *columns; /* [n_parts, n_columns, FRIC_SPAN] */
 };
 

@@ -16,8 +16,8 @@ struct vertex_sums {
 	double *out;    /* [n_vertices, width]; overwritten */
 	int width;      /* numbers per vertex */
 	int first;      /* index of its first column */
-	int per_member; /* columns from one member of a stencil to the next; 0: the same numbers times stencil weights, which
-	                   makes them DOFs */
+	int per_member; /* columns from one member of a stencil to the next; 0: all members have the same numbers, which
+	                   are multiplied by stencil weights, so that they are DOFs */
 };
 
 enum { MOST_VERTEX_SUMS = 6 };
@@ -28,7 +28,7 @@ struct blocks {
 	const struct fric_schedule *schedule; /* of the query, or NULL */
 	size_t n_columns;
 	size_t first_kept, n_kept; /* columns that are kept for the tally */
-	/* Computes the columns of a span. On a fault it sets *fault to the one of the span's lowest contact. */
+	/* Computes the columns of a span. On a fault it sets *fault to the fault of the span's lowest contact. */
 	void (*fill)(void *task, struct span span, span_columns *columns, struct fault *fault);
 	/* Sums the kept columns over contacts; columns[0] is the first kept one. Called for one span after the other, in
 	 * the order of the sweep, except for spans with a fault. */
@@ -39,9 +39,9 @@ struct blocks {
 };
 
 /**
- * @return as fricp_parallel_phases, also FRIC_E_MEMORY; FRIC_E_NOT_FINITE at no contact if only a sum at a vertex
- *         overflows
- * Allocates while it runs the columns that are kept, the columns of a span for each part, and what fricp_sums_run does.
+ * @return as fricp_parallel_phases; also FRIC_E_MEMORY, and FRIC_E_NOT_FINITE without a contact if only a sum at a
+ *         vertex overflows
+ * Allocates while it runs the kept columns, the columns of a span for each part, and the memory of fricp_sums_run.
  */
 struct fault fricp_blocks_run(const struct blocks *blocks);
 

@@ -71,7 +71,7 @@ static enum fric_code forward_all(const struct fric_context *context, struct for
 	return fricp_report_fault(b, fault, error);
 }
 
-/* Whether velocities are the only inputs of bodies that have a tangent. */
+/* Whether the velocities are the only fields of bodies that have a tangent. */
 static bool by_velocities_alone(const struct point_task *d)
 {
 	double *const *fields = d->differential->fields;
@@ -80,7 +80,8 @@ static bool by_velocities_alone(const struct point_task *d)
 	       !d->curve && d->links[FRIC_BODY_BODY].n == 0 && d->links[FRIC_BODY_WORLD].n == 0;
 }
 
-/* A product with the Hessian, and the derivative of the potential along a line, in doubles: almost three times as fast.
+/* The derivatives along a tangent of the velocities, as a product with the Hessian and a slope of the potential, in
+ * doubles: almost three times as fast.
  * @return FRIC_E_NOT_FINITE if something overflows, possibly only an intermediate result */
 static enum fric_code along_velocities(const struct fric_context *context, const struct fric_derivation *derivation,
                                        const double *direction, long double *potential, double *gradient,
@@ -210,7 +211,7 @@ static void backward_chunk(void *data, size_t chunk, size_t begin, size_t end, s
 			*fault = (struct fault){FRIC_E_NOT_FINITE, i};
 }
 
-/* Adds contacts in order. */
+/* Adds the cotangents of all contacts to pair tables, in contact order. */
 static void add_tables(const struct backward *task)
 {
 	const struct fric_contacts *b = task->bodies.contacts;
@@ -220,7 +221,7 @@ static void add_tables(const struct backward *task)
 			                   task->bodies.differential->fields[FRIC_WRT_MATERIAL_MU_S + kind]);
 }
 
-/* Adds chunks in order. */
+/* Adds up the totals and pulls of all chunks, in order. */
 static void add_totals(const struct backward *task, struct totals *totals, struct table_pull *pulls)
 {
 	const struct fric_contacts *b = task->bodies.contacts;

@@ -82,7 +82,7 @@ static void link_rows(const struct fric_batch *batch, enum fric_type type, const
 	}
 }
 
-/* Fields that replace a row that a group lacks. */
+/* Fields of which a row replaces one that a group lacks. */
 static const struct {
 	enum fric_field field;
 	enum fric_row instead;

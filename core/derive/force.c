@@ -38,7 +38,7 @@ static void find_derivatives(const struct law_table *table, struct force_point *
 	p->derivatives = law_derivatives_l(p->law, p->point, beyond);
 }
 
-/* Whether the contact slides is decided as for forces, exactly. */
+/* Whether the contact slides is decided exactly, in the same way as for forces. */
 static void find_law(const struct fric_contacts *c, const struct coefficients *mu, size_t i, struct slip slip,
                      struct force_point *p)
 {
@@ -82,8 +82,8 @@ static void curvature(const struct force_point *p, const long double *q, long do
 	}
 }
 
-/* The derivatives of g1 with respect to the value of a curve, and of g0 with respect to its integral; 0 below eps_v,
- * where the curve is not used. */
+/* Differentiates g1 with respect to the value of a curve, and g0 with respect to its integral; 0 below eps_v, where the
+ * curve is not used. */
 static void by_curve(const struct force_point *p, long double *value, long double *integral)
 {
 	const bool follows = law_has(p->law, LAW_MEASURED) && p->point.slides;
@@ -117,7 +117,7 @@ void fricp_force_cotangent(const struct force_point *p, long double psi, const l
 	const struct law_derivatives_l *d = &p->derivatives;
 	const struct force_inputs *at = &p->at;
 	const int n = p->n;
-	/* The factors of g0 and of g1. */
+	/* The derivatives of psi D + q . f with respect to g0 and to g1. */
 	const long double of_g0 = at->s * psi * at->eps_v, of_g1 = at->s * dot(n, q, p->direction);
 	long double value, integral;
 	by_curve(p, &value, &integral);

@@ -58,7 +58,7 @@ void fricp_force_cotangent(const struct force_point *point, long double psi, con
 void fricp_force_second(const struct law_table *table, const struct force_point *point,
                         const struct force_inputs *tangent, struct force_inputs *cotangent);
 
-/* f itself, which is also the cotangent of q. @param force [n] */
+/* f, which is also the cotangent of q. @param force [n] */
 static inline void force_of_point(const struct force_point *point, long double *force)
 {
 	for (int t = 0; t < point->n; t++)

@@ -139,7 +139,7 @@ static inline void axis_of(int dim, const struct frame *f, int t, long double ax
 		axis[d] = dim == 2 ? d == 2 : t == 0 ? f->normal[d] : f->basis[2 * d + t - 1];
 }
 
-/* The tangents of both; the axis is weighted by `tilt`, and in 2D it is constant. */
+/* The tangents of the axis and of the radius. The axis is weighted by `tilt`; in 2D it is constant. */
 static inline void axis_tangent_of(int dim, const struct frame *at, const struct frame *f, int t, long double axis[3],
                                    long double *radius)
 {

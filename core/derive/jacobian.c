@@ -7,7 +7,7 @@
 
 /* ---- the plain form ---- */
 
-/* The derivatives with respect to one component of one vector. @return whether they fit doubles */
+/* Stores the derivatives with respect to one component of one vector. @return whether they fit doubles */
 static bool plain_column(const struct jacobian_task *task, const struct contact_point *point, int vector, int axis,
                          struct jacobian_local *local)
 {
@@ -45,9 +45,9 @@ bool fricp_jacobian_plain(const struct jacobian_task *task, enum fric_type type,
 	return finite;
 }
 
-/* ---- spans by kernels ---- */
+/* ---- spans in kernels ---- */
 
-/* Row `row` of a contact's results by vector v; zeros where the type has none. */
+/* Stores row `row` of a contact's derivatives with respect to vector v; zeros if the type lacks this vector. */
 INLINE void store_three(enum fric_type type, const struct jacobian_workspace *w, size_t j, int row, int v, double *out)
 {
 	UNROLL
@@ -56,7 +56,7 @@ INLINE void store_three(enum fric_type type, const struct jacobian_workspace *w,
 		                                                                      : 0;
 }
 
-/* From columns to rows. */
+/* Copies results from columns per component to one struct per contact. */
 INLINE void store_locals(enum fric_type type, const struct fric_contacts *c, struct span span,
                          const struct jacobian_workspace *w, struct jacobian_local *locals)
 {
@@ -89,7 +89,8 @@ static void run_plain(const struct jacobian_task *task, enum fric_type type, siz
 		*fault = (struct fault){FRIC_E_NOT_FINITE, i};
 }
 
-/* Contacts [w->first, w->first + w->n) of a span; by kernel, the workspace is ready for them. */
+/* Differentiates contacts [w->first, w->first + w->n) of a span. by_kernel: the workspace is filled in for the
+ * kernel */
 static void run_batch(const struct jacobian_task *task, struct span span, bool by_kernel, struct jacobian_workspace *w,
                       struct jacobian_local *locals, struct fault *fault)
 {
@@ -122,7 +123,7 @@ void fricp_jacobian_span(const struct jacobian_task *task, struct span span, boo
 	}
 }
 
-/* Weights are linear in each coordinate. */
+/* Weights are linear in each closest-point coordinate, so differences give exact derivatives. */
 static void find_derivatives(enum fric_type type, double derivatives[2][FRIC_MAX_STENCIL])
 {
 	double at_zero[FRIC_MAX_STENCIL] = {0}, at_one[FRIC_MAX_STENCIL] = {0};

@@ -1,5 +1,5 @@
-/* The Jacobian by positions in triplets and in CSR rows (assemble/sums.h): blocks are not symmetric, and there are three
- * matrices to each contact. */
+/* The position Jacobian as triplets and as CSR rows (assemble/sums.h). Its blocks are not symmetric, and each contact
+ * has three matrices, one per vector. */
 #include "core/assemble/sums.h"
 #include "core/assemble/triplets.h"
 #include "core/derive/jacobian.h"
@@ -7,16 +7,16 @@
 
 /* ---- blocks ---- */
 
-enum { BLOCK = 10, PAIRS = BLOCK / 2 }; /* a [3, 3] block and one number that is 0 */
+enum { BLOCK = 10, PAIRS = BLOCK / 2 }; /* a [3, 3] block and a padding zero */
 
 typedef double2 block[PAIRS];
 
-/* What the force at one member changes by r, a and b. */
+/* The derivatives of the force at one member with respect to r, a and b. */
 struct force_row {
 	block by[3];
 };
 
-/* row.by[v] := weight * dF/dv + F (change of the weight by v) */
+/* row.by[v] := weight * dF/dv + F (d weight/dv)^T */
 INLINE void row_by(const struct jacobian_local *local, double weight, const double *change, int v,
                    struct force_row *out)
 {
@@ -43,7 +43,7 @@ INLINE void row_of(const struct jacobian_task *task, enum fric_type type, const 
 		row_by(local, weight, change, v, row);
 }
 
-/* The block of member l in such a row. */
+/* The block (k, l), where `row` belongs to member k. */
 INLINE void block_of(enum fric_type type, const struct force_row *row, int l, block out)
 {
 	UNROLL
@@ -71,7 +71,7 @@ size_t fric_n_jacobian_triplets(const struct fric_contacts *contacts)
 	return fricp_triplets_before(contacts, contacts->n, FRIC_FULL);
 }
 
-/* @return the sum of all values times 0 */
+/* @return the sum of all values times 0, which is 0 if all are finite */
 INLINE double write_values(const struct jacobian_task *task, enum fric_type type, int dim,
                            const struct jacobian_local *local, double *out)
 {
@@ -117,7 +117,7 @@ INLINE void write_span(enum fric_type type, const struct triplet_task *task, str
 		                                 : write_values(&task->jacobian, type, 3, &locals[j], task->values + at);
 		if (task->rows)
 			write_indices(c, type, span.begin + j, task->rows + at, task->cols + at);
-		if (sum != 0 && fault->code == FRIC_OK) /* a NaN is not 0 either */
+		if (sum != 0 && fault->code == FRIC_OK) /* also true for NaN */
 			*fault = (struct fault){FRIC_E_NOT_FINITE, span.begin + j};
 	}
 }
@@ -166,7 +166,7 @@ INLINE void fetch(const struct jacobian_local *local)
 		__builtin_prefetch((const char *)local + byte);
 }
 
-/* Row k of contact i's blocks. */
+/* Adds row k of contact i's blocks. */
 INLINE void add_blocks(enum fric_type type, const struct csr_source *task, size_t i, unsigned k,
                        const uint32_t places[FRIC_MAX_STENCIL], double *sums)
 {
@@ -183,7 +183,7 @@ INLINE void add_blocks(enum fric_type type, const struct csr_source *task, size_
 	}
 }
 
-/* contact_type without branches, which would be mispredicted. */
+/* contact_type without branches, which would often be mispredicted. */
 INLINE enum fric_type type_of(const struct fric_contacts *c, size_t i)
 {
 	unsigned type = 0;

@@ -54,9 +54,9 @@ static void fill_contact(const struct forward *task, enum fric_type type, size_t
 		*fault = (struct fault){FRIC_E_NOT_FINITE, i};
 }
 
-/* ---- spans by kernels ---- */
+/* ---- spans in kernels ---- */
 
-/* Adds the tangents of weight or normal force over their product. Where that is zero, the plain form takes over. */
+/* Adds the relative tangent of weight or normal force. Where the value is zero, the plain form takes over. */
 static void add_strength(const struct link *link, struct span span, size_t first, struct column column,
                          struct tangent_workspace *w)
 {
@@ -217,7 +217,7 @@ static struct fault forward_over(const struct fric_context *context, struct forw
 	return fricp_blocks_run(&blocks);
 }
 
-/* The tangent of a curve's table, if its factors have one. @return false when out of memory */
+/* Computes the tangent of a curve's table, if its factors have one. @return false when out of memory */
 static bool find_curve(const struct fric_context *context, struct forward *task, struct table_piece_l **pieces)
 {
 	const struct fric_contacts *c = task->vertices.contacts;
@@ -232,7 +232,7 @@ static bool find_curve(const struct fric_context *context, struct forward *task,
 	return *pieces;
 }
 
-/* Vertices first, then bodies, whose contacts are numbered after all others. */
+/* Vertices first, then bodies, because the contacts of bodies are numbered last. */
 static enum fric_code forward_all(const struct fric_context *context, const struct fric_derivation *derivation,
                                   struct forward *task, double *gradient_tangent, struct fric_error *error)
 {
@@ -271,7 +271,8 @@ static bool by_velocities_alone(const struct fric_differential *tangents)
 	return velocities.fields[FRIC_WRT_VELOCITIES] && memcmp(tangents, &velocities, sizeof(velocities)) == 0;
 }
 
-/* Takes a shorter path at vertices. @return FRIC_E_NOT_FINITE: call the general form, which has a larger range */
+/* The derivatives at vertices, faster. @return FRIC_E_NOT_FINITE if something overflows: then call the general form,
+ * which has a larger range */
 static enum fric_code jvp_by_velocities(const struct fric_context *context, const struct fric_derivation *derivation,
                                         const struct fric_differential *tangents, double *potential, double *gradient,
                                         double *potential_tangent, double *gradient_tangent, struct fric_error *error)

@@ -1,7 +1,7 @@
 /**
  * The motion of a contact from the motion of its members: the only difference between contacts at vertices and of
  * bodies. The relative velocity y is Gamma v at vertices, and follows from twists and arms for bodies. It is also
- * linear in the lever, that is, the closest point or the arms, so that its tangent is
+ * linear in the lever (the closest point or the arms), so its tangent is
  *
  *     dy = y(dv) + sum over j of dc_j by_point_j                vertices
  *     dy = y(dv) + sum over k of +-(w_k x dr_k)                 bodies, + for the first and - for the second

@@ -324,7 +324,7 @@ static long double force_forwards(const struct point_task *task, const struct co
 	       by.by_dmin * t->at[AT_DMIN];
 }
 
-/* The tangent of the values that coefficients are blended from. */
+/* The tangent of the field that the blended coefficients come from. */
 static const double *source_tangent(const struct point_task *task, int kind)
 {
 	const bool table = task->batch->friction.source == FRIC_MU_TABLE;
@@ -382,7 +382,7 @@ static void motion_forwards(const struct contact_point *p, const struct motion *
 	}
 }
 
-/* Replaces the tangents of coefficients by those along an ellipse. */
+/* Replaces the tangents of coefficients that come from an ellipse. */
 static void ellipses_forwards(const struct point_task *task, const struct contact_point *p, const struct inputs *t,
                               struct lagged_tangents *lagged)
 {
@@ -488,7 +488,7 @@ void fricp_contact_tangent(const struct point_task *task, enum fric_type type, s
 /* Cotangents of the values between fields and force. */
 struct lagged_cotangents {
 	struct frame frame;
-	long double turn; /* of the basis in its plane, 3D; frame.basis would give it as a difference of large numbers */
+	long double turn; /* of the basis in its plane, 3D; computing it from frame.basis would cancel */
 	struct lever lever;
 	long double distance;
 };

@@ -65,7 +65,7 @@ struct point_change {
 };
 
 /* Forwards. Relative velocities and turns in `tangent` come from tangents of velocities. The second form gathers the
- * contact's own tangents; all is zero if it was skipped: it has no force. */
+ * contact's tangents itself. All results are zero for a skipped contact, which has no force. */
 void fricp_point_tangent(const struct point_task *task, const struct contact_point *point, const struct inputs *tangent,
                          struct point_change *change);
 void fricp_contact_tangent(const struct point_task *task, enum fric_type type, size_t i, struct point_change *change);
@@ -84,7 +84,7 @@ void fricp_point_forth(const struct point_task *task, const struct contact_point
 void fricp_point_back(const struct point_task *task, const struct contact_point *point,
                       const struct force_inputs *force, struct inputs *out);
 
-/* Whether a coefficient of a kind, 0 static or 1 kinetic, comes from an ellipse. */
+/* Whether the coefficient of a kind (0 static, 1 kinetic) comes from an ellipse. */
 bool fricp_has_ellipse(const struct point_task *task, const struct contact_point *point, int kind);
 
 /* Adds the cotangent of a contact's coefficient of a kind to a pair table, if it comes from one. */

@@ -10,14 +10,14 @@ void fricp_second_prepare(const struct fric_derivation *derivation, const struct
 		fricp_point_task(derivation, tangents, true, &second->bodies);
 }
 
-/* The part of the product rule from the tangents of weight and normal force, whose product is s. */
+/* The terms of the product rule for the tangents of weight and normal force, whose product is s. */
 static void add_product(const struct force_inputs *of, const long double *tangent, struct inputs *out)
 {
 	out->at[AT_WEIGHT] += of->s * tangent[AT_NORMAL_FORCE];
 	out->at[AT_NORMAL_FORCE] += of->s * tangent[AT_WEIGHT];
 }
 
-/* Adds the blends' second derivatives; a coefficient from an ellipse is no blend.
+/* Adds the second derivatives of a blend, unless the coefficient comes from an ellipse.
  * @param mu the cotangent of the coefficient of a kind */
 static void add_blend(const struct point_task *along, const struct contact_point *p, int kind, long double mu,
                       struct inputs *out)
@@ -39,7 +39,7 @@ static void add_blend(const struct point_task *along, const struct contact_point
 		out->at[(int)members + k] += coefficient_share(by[k], mu);
 }
 
-/* Replaces fricp_point_cotangent. */
+/* Computes second derivatives; takes the place of fricp_point_cotangent. */
 static void second_of(const struct point_task *along, const struct point_task *task, const struct contact_point *point,
                       struct inputs *out)
 {

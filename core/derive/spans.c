@@ -21,7 +21,7 @@ struct span_source fricp_span_source(const struct fric_context *context, const s
 	struct span_source source = {
 		.derivation = derivation,
 		.kernel = fricp_kernel_task(context, derivation->contacts, derivation->query, KERNEL_FORCE)};
-	/* the plain form carries more digits than kernels and so gives other bits */
+	/* the plain form carries more digits than the kernels, so its bits differ */
 	if (source.kernel.kernels == &fricp_kernels_scalar)
 		source.kernel.kernels = &fricp_kernels_baseline;
 	source.runs = derivation->batch->dim == 3 && source.kernel.kernels->derivatives && source.kernel.ordinary;
@@ -37,7 +37,7 @@ bool fricp_group_moves(const struct fric_batch *batch, enum fric_type type)
 	return !g->tangent_basis.data && (geometry_of(type) != POINT_PLANE || !g->normal_force.data);
 }
 
-/* A basis from the caller may be of any size and shape; kernels assume that it is orthonormal. */
+/* The caller's bases may have any size and shape, but kernels assume that a basis is orthonormal. */
 static void judge_bases(const struct fric_contacts *c, struct span span, double *good)
 {
 	static const double rounding = 0x1p-46;
@@ -70,7 +70,7 @@ bool fricp_span_law(const struct span_source *source, struct span span, bool pot
 	return !careful && !work->careful;
 }
 
-/* Inputs of a contact whose derivatives the kernels compute. */
+/* Whether the kernels compute derivatives with respect to an input of a contact. */
 static bool is_known(enum place place)
 {
 	return place <= AT_EPS_V || (place >= AT_DHAT && place <= AT_DMIN);
@@ -81,7 +81,7 @@ static bool is_of_law(enum place place)
 	return place >= AT_MU_S && place <= AT_EPS_V;
 }
 
-/* Whether coefficients come from a source that only the plain form differentiates: vertices, tables, ellipses. */
+/* Whether coefficients come from vertices, tables or ellipses, which only the plain form differentiates. */
 static bool has_other_coefficients(const struct point_task *v, enum fric_type type)
 {
 	const struct fric_differential *d = v->differential;
@@ -149,7 +149,7 @@ void fricp_span_along(const struct fric_contacts *contacts, struct span span, co
 	FOR_TYPE(along_of, span.type, contacts, span, v, out)
 }
 
-/* Rows of a group as columns; zeros if there are none. */
+/* Loads rows of a group as columns; zeros if the group lacks the field. */
 static void load_rows(struct fric_values values, size_t first, size_t n, span_column *out)
 {
 	for (size_t j = 0; j < n; j++)
@@ -157,7 +157,7 @@ static void load_rows(struct fric_values values, size_t first, size_t n, span_co
 			out[d][j] = values.data ? values.data[(first + j) * values.stride + d] : 0;
 }
 
-/* Derivatives of normal forces with respect to distances and to the barrier's parameters. */
+/* Loads derivatives of normal forces with respect to distances and to the barrier's parameters. */
 static void load_barrier(const struct span_source *source, struct span span, struct derivative_workspace *w)
 {
 	const struct fric_batch *b = source->derivation->batch;

@@ -13,7 +13,7 @@ struct along {
 	double *sums; /* [span_slots] tangents of potentials */
 };
 
-/* F . Gamma v' of each contact; the drag acts along the same change. */
+/* Computes F . Gamma v' for each contact; the drag acts on the same change. */
 static double potentials_along(const struct fric_contacts *c, struct span span, const struct workspace *work,
                                const double *relative)
 {
@@ -27,11 +27,11 @@ static double potentials_along(const struct fric_contacts *c, struct span span, 
 	return sum_of_span(out, span.n);
 }
 
-/* The effect of a change of the velocities on the forces of a span that fricp_run_span has evaluated. */
+/* Computes how a change of the velocities affects the forces of a span, which fricp_run_span has evaluated. */
 static bool forces_along(const struct along *task, struct span span, struct workspace *work, double *relative,
                          double *forces, struct fault *fault)
 {
-	/* kernels compute inner matrices from the state that forces leave */
+	/* the kernels compute inner matrices from intermediate values of the forces */
 	const bool by_kernel = fricp_product_is_bounded(&task->product) && task->inner.ordinary && !work->careful;
 	struct workspace again, *bent = work;
 	if (by_kernel)

@@ -1,6 +1,6 @@
 /**
- * A jvp with respect to velocities only: the product with the Hessian, in one pass with potential and gradient. Does
- * not read the batch.
+ * A jvp with respect to velocities only: computes the product with the Hessian in one pass with potential and gradient.
+ * Does not read the batch.
  */
 #ifndef FRIC_DERIVE_VELOCITIES_H
 #define FRIC_DERIVE_VELOCITIES_H
@@ -8,12 +8,12 @@
 #include "core/fric.h"
 
 /**
- * At vertices only. The contribution of a contact is bitwise equal to fric_hessian_products.
+ * The vertices' part. The contribution of a contact is bitwise equal to fric_hessian_products.
  * @param velocities  [n_dofs] tangent
  * @param potential, gradient  as from fric_evaluate, without bodies
  * @param potential_tangent, gradient_tangent  the same shapes
  * @return FRIC_E_NOT_FINITE also if only an intermediate result does not fit a double: the general form may succeed
- * Allocates as fric_evaluate does, and a number per span, from the context's memory.
+ * Allocates what fric_evaluate allocates, and one double per span from the context's memory.
  */
 enum fric_code fricp_jvp_by_velocities(const struct fric_context *context, const struct fric_derivation *derivation,
                                        const double *velocities, double *potential, double *gradient,

@@ -1,4 +1,4 @@
-/* Potential and gradient, and the derivative of cotangents times both with respect to every entry of some fields. */
+/* Potential and gradient, and the derivatives of cotangent . result with respect to every entry of some fields. */
 #include <math.h>
 
 #include "core/base/memory.h"
@@ -11,7 +11,7 @@
 #include "core/motion/dofs.h"
 #include "core/prepare/coefficients.h"
 
-/* Columns of a span that are kept for sums: the place among a contact's cotangents that each comes from. */
+/* Columns of a span that are kept for sums. Each comes from one place among a contact's cotangents. */
 struct kept {
 	size_t n;
 	uint8_t place[N_PLACES];
@@ -23,8 +23,9 @@ struct backward {
 	const struct fric_context *context;
 	struct point_task vertices;
 	double psi;
-	const double *cotangent;     /* [n_dofs] */
-	const struct second *second; /* NULL: a vjp; else its change along these tangents, for psi = 1 and no cotangent */
+	const double *cotangent; /* [n_dofs] */
+	const struct second
+		*second; /* NULL, or tangents along which a vjp with psi = 1 and cotangent 0 is differentiated */
 	struct span_source source;
 	struct kept kept;
 	struct totals totals;
@@ -75,7 +76,7 @@ static bool run_kernels(const struct backward *task, struct span span, struct co
 	return true;
 }
 
-/* The strength's cotangent over weight or normal force. Where that is zero, the plain form takes over. */
+/* The strength's cotangent over weight or normal force. Where the divisor is zero, the plain form takes over. */
 static const double *over_column(struct column column, struct span span, struct cotangent_workspace *w, double *room)
 {
 	for (size_t j = 0; j < span.n; j++) {
@@ -93,7 +94,7 @@ static const double *times_strength(const double *by, size_t n, const struct cot
 	return room;
 }
 
-/* The kernels' result for a place, or NULL: zeros. @param room [FRIC_SPAN] */
+/* The kernels' cotangents for a place; NULL: all are zero. @param room  [FRIC_SPAN] */
 static const double *cotangents_at(const struct fric_contacts *c, struct span span, int place,
                                    struct cotangent_workspace *w, double *room)
 {
@@ -103,7 +104,7 @@ static const double *cotangents_at(const struct fric_contacts *c, struct span sp
 	case AT_WEIGHT: return over_column(c->weight, span, w, room);
 	case AT_MU_S:
 	case AT_MU_K:
-	case AT_EPS_V: return w->by_law ? w->law[place - AT_MU_S] : NULL; /* without: only another group needs the column */
+	case AT_EPS_V: return w->by_law ? w->law[place - AT_MU_S] : NULL; /* not by_law: another group needs this column */
 	case AT_DHAT:
 	case AT_STIFFNESS:
 	case AT_DMIN: return times_strength(w->of.barrier[place - AT_DHAT], span.n, w, room);
@@ -116,7 +117,7 @@ static const double *cotangents_at(const struct fric_contacts *c, struct span sp
 	return moves ? w->position[member][(place - AT_POSITION) % 3] : NULL;
 }
 
-/* sum[j] += |x[j]|, which is not finite if any number is not */
+/* Copies numbers, and sum[j] += |x[j]|, which is not finite if any number is not. */
 static void copy_numbers(const double *x, size_t n, size_t stride, double *out, double *sum)
 {
 	for (size_t j = 0; j < n; j++) {
@@ -182,7 +183,7 @@ static void tally_curve(const struct backward *task, struct span span, span_colu
 			table_collect(&task->vertices.contacts->table, x[j], value[j], integral[j], task->pulls);
 }
 
-/* Adds to entries of the pair table, by kind: 0 static, 1 kinetic. */
+/* Adds to entries of the pair table. kind: 0 static, 1 kinetic */
 static void tally_table(const struct backward *task, struct span span, span_columns *columns, int kind)
 {
 	const struct fric_contacts *c = task->vertices.contacts;
@@ -225,16 +226,16 @@ static void keep_for_totals(struct backward *task)
 			keep(&task->kept, (enum place)(AT_MU_S + kind), 1);
 }
 
-/* Sums at vertices.
+/* Adds sums at vertices for a field.
  * @param width  numbers per vertex
- * @param first, n_places  the places that they come from */
+ * @param first, n_places  the cotangents that they come from */
 static void add_sums(struct backward *task, struct blocks *blocks, enum fric_field field, int width, enum place first,
                      int n_places, int per_member)
 {
 	double *out = task->vertices.differential->fields[field];
 	if (!out)
 		return;
-	/* Numbers of members and of weighted sums are adjacent; nothing else needs them. */
+	/* These columns must be adjacent, and no other sum uses them. */
 	const int column = (int)task->kept.n;
 	keep(&task->kept, first, n_places);
 	blocks->sums[blocks->n_sums++] = (struct vertex_sums){out, width, column, per_member};
@@ -289,7 +290,7 @@ static void clear_tables(const struct backward *task)
 			memset(task->vertices.differential->fields[FRIC_WRT_MATERIAL_MU_S + kind], 0, n * sizeof(double));
 }
 
-/* At the vertices only. */
+/* The vertices' part of a vjp. */
 static enum fric_code vjp_of_vertices(struct backward *task, struct fric_error *error)
 {
 	const struct fric_contacts *c = task->vertices.contacts;
@@ -317,7 +318,7 @@ static enum fric_code backward_over(const struct fric_derivation *derivation, st
 	return write_sums(task, factors) ? FRIC_OK : report_code(FRIC_E_NOT_FINITE, error);
 }
 
-/* Allocates space for a curve's cotangents, if they are wanted. */
+/* Runs a vjp with memory for a curve's cotangents, if they are wanted. */
 static enum fric_code backward_with_curve(const struct fric_derivation *derivation, struct backward *task,
                                           struct fric_error *error)
 {
