@@ -55,8 +55,8 @@ static const long double least_edges = 0x1p-22L, least_vertex = 0x1p-24L, most_r
 /* Above this (distance / |r|)^2 the side is certain. */
 static const long double least_distance = 0x1p-80L;
 
-/* The axis of a basis perpendicular to a normal. Long double may see a difference between equally long axes; this uses
- * the exact comparison of the forward computation. */
+/* The axis of a basis perpendicular to a normal. Long double arithmetic may find equally long axes different, so this
+ * uses the exact comparison of the forward computation. */
 static int axis_of(const struct geometry_case *c, const struct geometry_inputs *at)
 {
 	double a[3], b[3];

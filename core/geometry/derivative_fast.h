@@ -71,7 +71,7 @@ INLINE int fast_square(double x)
 	return (x > 0x1p-900) & (x < 0x1p+900);
 }
 
-/* ---- vertex_vertex: a = r = p1 - p0 is the normal ---- */
+/* ---- vertex_vertex: the normal is a = r = p1 - p0 ---- */
 
 /* @param first, second  the columns of the contact's basis */
 INLINE struct fast_frame fast_vertex_vertex_frame(struct fast_edges e, struct v3 first, struct v3 second)
@@ -97,7 +97,7 @@ INLINE struct fast_edges fast_vertex_vertex_cotangent(const struct fast_frame *g
 	return (struct fast_edges){.a = v3_of(first, g->f, second, g->s, d.distance, g->n)};
 }
 
-/* ---- edge_vertex: a is the edge, r leads from its first end to the vertex; n points from the vertex to the edge ---- */
+/* ---- edge_vertex: a is the edge, r leads from its first end to the vertex; n points from vertex to edge ---- */
 
 INLINE struct fast_frame fast_edge_vertex_frame(struct fast_edges e, double closest_point, struct v3 first,
                                                 struct v3 second)
@@ -130,7 +130,7 @@ INLINE struct fast_edges fast_edge_vertex_cotangent(const struct fast_frame *g, 
 
 /* ---- edge_edge and face_vertex: a and b span a plane ---- */
 
-/* @param p, q  such that r = p a + q b + height n */
+/* @param p, q  coordinates with r = p a + q b + height n */
 INLINE struct fast_frame fast_plane_frame(struct fast_edges e, double p, double q, struct v3 first, struct v3 second)
 {
 	struct fast_frame g = {.f = first, .s = second, .p = p, .q = q};
@@ -196,7 +196,7 @@ INLINE struct v3 fast_vector(struct fast_edges e, int v)
 	return v == VECTOR_R ? e.r : v == VECTOR_A ? e.a : e.b;
 }
 
-/* Vector v; 0 if the type has none. */
+/* Vector v; 0 if the type lacks it. */
 INLINE struct v3 fast_vector_of(enum fric_type type, struct fast_members x, int v)
 {
 	struct v3 tip = {0, 0, 0}, tail = {0, 0, 0};
@@ -254,7 +254,8 @@ INLINE struct fast_edges fast_cotangent_of(enum fric_type type, const struct fas
 	}
 }
 
-/* The sum of the vectors that have their tip (sign 1) or tail (-1) at member l. @param any  whether there are any */
+/* The sum of the vectors that have their tip (sign 1) or tail (-1) at member l. @param any  set to whether there is
+ * such a vector */
 INLINE struct v3 fast_sum_at(enum fric_type type, struct fast_edges d, int l, int sign, bool *any)
 {
 	struct v3 sum = {0, 0, 0};

@@ -24,20 +24,20 @@ enum fric_code fricp_stencil_geometry(enum fric_type type, int dim, const double
 
 /**
  * The possible error of each coordinate of a closest point, because positions and derived results are rounded to
- * doubles: a first-order worst-case bound (docs/physics.md 3). The rounding of a position is that of the stencil's
- * largest coordinate along the same axis.
+ * doubles: a first-order worst-case bound (docs/physics.md 3). A position is assumed to be rounded like the largest
+ * coordinate of the stencil along the same axis.
  * @param type         one with a closest point, not degenerate
  * @param uncertainty  overwritten; 0 for coordinates that the type lacks
  */
 void fricp_derived_uncertainty(enum fric_type type, int dim, const double *const p[FRIC_MAX_STENCIL],
                                const double closest_point[2], double uncertainty[2]);
-/* The same for a closest point from the caller. */
+/* As fricp_derived_uncertainty, for one coordinate of a closest point from the caller. */
 double fricp_given_uncertainty(double coordinate);
 
 /* Tangent basis of a plane. @param normal [dim], finite, not zero, of any length. */
 void fricp_plane_basis(int dim, const double *normal, double tangent_basis[6]);
 
-/* The axis that generates a basis perpendicular to a normal in 3D, 0 for x or 1 for y; for a plane and for two
+/* The axis that generates a basis perpendicular to a normal in 3D, 0 for x or 1 for y. Used for planes and for two
  * vertices. */
 int fricp_plane_axis(const double normal[3]);
 int fricp_vertices_axis(const double first[3], const double second[3]);
@@ -49,7 +49,7 @@ int fricp_vertices_axis(const double first[3], const double second[3]);
  * @return FRIC_OK, or FRIC_E_GRAIN_ALONG_NORMAL if |grain x normal| <= 1e-12 |grain| |normal|
  */
 enum fric_code fricp_grain_basis(const double normal[3], const double grain[3], double tangent_basis[6]);
-/* The same for a stencil that is not degenerate, with its normal from the table in docs/physics.md 1. */
+/* As fricp_grain_basis for a stencil that is not degenerate, with the normal from the table in docs/physics.md 1. */
 enum fric_code fricp_stencil_grain(enum fric_type type, const double *const p[FRIC_MAX_STENCIL], const double grain[3],
                                    double tangent_basis[6]);
 

@@ -30,8 +30,7 @@ struct fast_geometry {
 /* Lower limits for plain doubles: sin^2 of the angle between edges, sin^2 of the angle between edge and vertex, and
  * (distance / reach)^2. */
 static const double fast_edges = 0x1p-10, fast_vertex = 0x1p-20, fast_distance = 0x1p-24;
-/* An edge with at least this (length / largest coordinate)^2 is certainly longer than zero (1e-15 of the
- * coordinate). */
+/* An edge with at least this (length / largest coordinate)^2 is certainly longer than zero_length (geometry.c). */
 static const double fast_length = 0x1p-90;
 /* Above this (r . n)^2 over the squares of all three lengths, a double-double product is accurate to a double. */
 static const double fast_precise = 0x1p-96;
@@ -96,7 +95,7 @@ INLINE struct v3 normalised(struct v3 a)
 INLINE struct fast_geometry fast_vertex_vertex(struct v3 p0, struct v3 p1, bool precise)
 {
 	struct fast_geometry g = {0};
-	(void)precise; /* the distance of two vertices is precise anyway */
+	(void)precise; /* the distance of two vertices is always precise */
 	struct v3 n = v3_minus(p1, p0);
 	const double largest = v3_largest(n), scale = inverse_power(largest);
 	const double coordinate = scale * larger(v3_largest(p0), v3_largest(p1));
@@ -138,7 +137,7 @@ INLINE struct v3 dd3_rounded(struct dd3 a)
 	return (struct v3){a.x.hi, a.y.hi, a.z.hi};
 }
 
-/* precise: compute the distance in double-double, since a barrier amplifies its error. */
+/* precise: compute the distance in double-double, because a barrier amplifies its error */
 INLINE struct fast_geometry fast_edge_vertex(struct v3 p, struct v3 e0, struct v3 e1, bool precise)
 {
 	struct fast_geometry g = {0};

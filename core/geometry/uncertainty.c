@@ -4,7 +4,7 @@
 #include "core/geometry/derivative.h"
 #include "core/geometry/geometry.h"
 
-/* Relative error of eight roundings. */
+/* Bound on the relative error of eight roundings. */
 static const long double uncertain = 0x1p-50L;
 
 double fricp_given_uncertainty(double coordinate)
@@ -12,7 +12,7 @@ double fricp_given_uncertainty(double coordinate)
 	return (double)(uncertain * (1 + fabsl(coordinate)));
 }
 
-/* The change of a number, over the relative size of a rounding, if every coordinate of every vertex is rounded.
+/* The change of a number if every coordinate of every vertex is rounded, over the relative size of a rounding.
  * @param derivatives  derivatives of the number with respect to the positions */
 static long double moved_by(enum fric_type type, int dim, const double *const p[],
                             const struct geometry_inputs *derivatives)
