@@ -42,8 +42,8 @@ struct expected fricp_expect_slip(const struct reference *r, const double *veloc
 	                             : fricp_expect_vertex_slip(r, velocities, t, anchored);
 }
 
-/* The slips with and without the anchor at which derivatives are compared: the values computed in doubles if they are
- * correct to rounding, else the expected ones. */
+/* Chooses the slips, with and without the anchor, at which derivatives are compared: those computed in doubles if they
+ * are correct to rounding, else the expected ones. */
 static void slip_in_query(const struct comparing *task, const struct reference *r, long double x[MOST_SLIP],
                           long double bare[MOST_SLIP])
 {
@@ -122,7 +122,7 @@ static void expect(const struct comparing *task, struct reference *r)
 
 /* ---- its comparison ---- */
 
-/* A contact's values among the results, which number contacts of bodies after all others. */
+/* The forces of a contact in the results, where contacts of bodies follow all others. */
 static const double *result_forces(const struct comparing *task, const struct reference *r)
 {
 	const struct results *results = task->results;
@@ -198,7 +198,7 @@ static bool compare_few(const struct comparing *task, size_t begin, size_t end, 
 	return fine == end;
 }
 
-/* begin and end count from the window's first contact, fault positions from the first contact of all. */
+/* begin and end are relative to the window; fault positions are relative to all contacts. */
 static void compare_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
 {
 	const struct comparing *task = data;
@@ -308,7 +308,7 @@ static double suspicion(const struct fric_contacts *c, size_t i, const struct ex
 	return sum;
 }
 
-/* Names the most suspicious contact when a sum disagrees although all contacts agree. */
+/* Reports the most suspicious contact when a sum disagrees although all contacts agree. */
 static void suspect(struct comparing *task, enum fric_quantity quantity)
 {
 	const struct expected *sums = quantity == FRIC_HESSIAN ? task->product : task->gradient;

@@ -6,16 +6,16 @@
 #include "core/gradcheck/expected.h"
 #include "core/law/textbook.h"
 
-/* Differences are taken over steps of 2^-8 and less, and extrapolated: they multiply rounding errors by about this. */
+/* Factor by which differences amplify rounding errors: they are taken over steps of 2^-8 and less, and extrapolated. */
 #define AMPLIFICATION 0x1p+14L
 
-/* Part of the scales of fricp_expect_slip: those are bounds, several times what rounding usually does. */
+/* Fraction of the scales of fricp_expect_slip, which are bounds: rounding errors are usually several times smaller. */
 #define USUAL_ROUNDING 0x1p-4L
 
-/* Where a law bends within less than the step at which rounding alone exceeds the tolerance, no step is right. */
+/* If a law bends over less than the step at which rounding alone exceeds the tolerance, no step is suitable. */
 #define LEAST_STEP 0x1p-46L
 
-/* Sum of the absolute components, which mu_aniso maps back. */
+/* The sum of the absolute components of the force, which mu_aniso maps back. */
 static long double sum_of_forces(const struct fric_contacts *c, size_t i, const struct slip *slip)
 {
 	long double force[MOST_SLIP] = {0}, drag[MOST_SLIP] = {0}, sum = 0;
@@ -27,7 +27,7 @@ static long double sum_of_forces(const struct fric_contacts *c, size_t i, const 
 	return sum;
 }
 
-/* Possible rounding error of the slip's length. */
+/* A bound on the rounding error of the slip's length. */
 static long double error_of_slip(const struct fric_contacts *c, size_t i, const double *velocities)
 {
 	struct reference r;
@@ -59,8 +59,8 @@ static struct textbook law_at(const struct fric_contacts *c, size_t i, const str
 	return p;
 }
 
-/* The change of a slip's length over what the law changes over: a step must be that much shorter than 1.
- * @param z, change  length of the slip, and by how much the direction changes it; over eps_v */
+/* The change of a slip's length, over the range in which the law changes; steps must be shorter by this factor.
+ * @param z, change  length of the slip, and its change along the direction; both over eps_v */
 static long double sharpness(const struct textbook *p, long double z, enum effect effect, long double change)
 {
 	const long double extent = (long double)textbook_extent(p, z, 0);

@@ -40,13 +40,13 @@ static quad moved(const struct textbook *p, int n, const quad *x, int r, quad g,
 	return potential(p, n, there);
 }
 
-/* The error of 1 - z, which comes from a rounded z. */
+/* The error of 1 - z that is due to the rounding of z. */
 static quad known_ratio(quad z)
 {
 	return 0x1p-50 * (z > 1 ? z : 1);
 }
 
-/* A step is at most 2^-16 of the range over which the law changes. */
+/* The step, at most 2^-16 of the range over which the law changes. */
 static quad step_at(const struct textbook *p, quad z)
 {
 	const quad longest = DIFFERENCES_STEP,
@@ -55,7 +55,7 @@ static quad step_at(const struct textbook *p, quad z)
 	return step > least ? step : least;
 }
 
-/* Rounding error of second differences over a short step, beyond eps_v. */
+/* The rounding error of second differences over a short step, beyond eps_v. */
 static quad noise_of(quad mu, quad z, quad step)
 {
 	return step < DIFFERENCES_STEP ? mu * 0x1p-109 / (step * step * z) : 0;
@@ -140,7 +140,7 @@ void fricp_differences_of_drag(double viscous, double eps_v, int n, const long d
 		squared += x[t] * x[t];
 	}
 	const quad size = square_root(squared), h = size > 1 ? size : 1, here = drag(k, n, x, 0, 0);
-	const quad g = size > 0 ? size : 1; /* relative to a longer step, a small slip would be lost */
+	const quad g = size > 0 ? size : 1; /* otherwise a small slip would be lost in a longer step */
 	out->potential += (long double)here;
 	for (int t = 0, e = 0; t < n; e += n - t, t++) {
 		const quad ahead = drag(k, n, x, t, h), behind = drag(k, n, x, t, -h);

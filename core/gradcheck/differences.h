@@ -1,6 +1,7 @@
 /**
  * The potential of one contact by its plain formula in 113-bit arithmetic (NAME_textbook in the laws' files), and its
- * central differences. Slow; independent of the rest of the library: it shares no code and contains no derivative.
+ * central differences. It is slow and independent of the rest of the library: it shares no code with it and contains no
+ * derivative.
  */
 #ifndef FRIC_DIFFERENCES_H
 #define FRIC_DIFFERENCES_H
@@ -18,7 +19,7 @@ enum { MOST_DIRECTIONS = 5, MOST_PAIRS = MOST_DIRECTIONS * (MOST_DIRECTIONS + 1)
  * normal force. */
 struct differences {
 	bool slides;                           /* the contact slides at x and at all points of the differences */
-	double mu;                             /* the largest coefficient that the law may use there */
+	double mu;                             /* the largest coefficient that the law uses there */
 	long double z;                         /* |x| / eps_v */
 	long double potential;                 /* D / (s eps_v) */
 	long double gradient[MOST_DIRECTIONS]; /* dD/dx_t / s */
@@ -30,15 +31,15 @@ struct differences {
 /**
  * @param law    with the contact's own stribeck_speed
  * @param areas  for FRIC_CURVE: textbook_areas (core/law/textbook.h) of its curve
- * @param n  slip directions, at most MOST_DIRECTIONS; results of the others are zero
- * @param x  [n] finite
+ * @param n      slip directions, at most MOST_DIRECTIONS; results for the others are zero
+ * @param x      [n] finite
  */
 void fricp_differences_at(const struct fric_law *law, const quad *areas, double mu_s, double mu_k, double eps_v, int n,
                           const long double *x, struct differences *out);
 
 /**
- * Adds a drag, viscous/2 |bare|^2, at the slip without the anchor. Its differences have their own step, because it may
- * be much larger than the law's slip.
+ * Adds a drag, viscous/2 |bare|^2, at the slip without the anchor. Its differences have their own step, because this
+ * slip may be much larger than the law's.
  * @param bare  [n] finite
  */
 void fricp_differences_of_drag(double viscous, double eps_v, int n, const long double *bare, struct differences *out);

@@ -19,7 +19,7 @@ enum { ON_BOTH_SIDES = N_SIDES, N_KINDS };
 /* Number of extrapolation orders. Differences without extrapolation are too inaccurate to be compared. */
 enum { N_ORDERS = 4 };
 
-/* Where derivatives do not fit a double, the direction or the cotangents are divided by 2^250, up to four times. */
+/* Where derivatives do not fit a double, the direction or the cotangents are divided by 2^250, at most four times. */
 enum { EACH_TIME = 250, MOST_TIMES = 4 };
 
 /* Arrays of [1 + n_dofs]: the potential comes first. */
@@ -28,18 +28,18 @@ struct trial {
 	size_t n;
 	double unit; /* factor by which the direction was shortened to make derivatives fit a double */
 	double *answer, *jvp, *cotangents;
-	double *natural;                        /* sum of the contacts' largest possible contributions, over `unit` */
-	double *scale;                          /* of differences; before find_scales, what they cannot resolve */
+	double *natural;                        /* sum of the contacts' largest possible contributions, divided by `unit` */
+	double *scale;                          /* scale of differences; before find_scales, the error of differences */
 	double *best;                           /* relative differences */
-	double *moved[N_SIDES];                 /* results one step to each side; NaN: none */
-	double *differences[N_KINDS][N_ORDERS]; /* over the last step; NaN: none */
-	double floor[2];                        /* smallest scales, of potential and gradient */
+	double *moved[N_SIDES];                 /* results one step to each side; NaN if there are none */
+	double *differences[N_KINDS][N_ORDERS]; /* over the last step; NaN if there are none */
+	double floor[2];                        /* smallest scales of potential and gradient */
 	double sharpest;                        /* largest sharpness of a contact */
 	double transposed;
 };
 enum { N_ARRAYS = 6 + N_SIDES + N_KINDS * N_ORDERS };
 
-/* Whether to stop at entry i: arrays may have as many entries as all vertices have DOFs. */
+/* Whether to stop at entry i. Checked in every loop over entries, which may be millions of DOFs. */
 static bool is_stopped(const struct trial *t, size_t i)
 {
 	enum { BETWEEN_STOPS = 1 << 16 };
@@ -48,7 +48,7 @@ static bool is_stopped(const struct trial *t, size_t i)
 
 /* ---- scales ---- */
 
-/* Adds the size of one contact's force and moment to its members. */
+/* Adds bounds on one contact's force and moment to its members. */
 static void add_contact(const struct fric_contacts *c, enum fric_type type, size_t i, double size,
                         const double *weights, double *sizes)
 {
@@ -88,7 +88,7 @@ static enum fric_code add_group(struct trial *t, enum fric_type type, double *we
 	return code;
 }
 
-/* Sums the sizes of the contacts' contributions to each entry, and how much differences of it may be off. */
+/* Sums for each entry the bounds on the contacts' contributions, and on the errors of differences. */
 static enum fric_code find_natural(struct trial *t, struct fric_error *error)
 {
 	const struct fric_contacts *c = t->move.derivation->contacts;
@@ -102,7 +102,8 @@ static enum fric_code find_natural(struct trial *t, struct fric_error *error)
 	return code;
 }
 
-/* The DOFs of a vertex, or of a body's velocity or angular velocity, share a scale: [begin, end) around entry i. */
+/* The entries [begin, end) around entry i that share a scale: the DOFs of a vertex, or a body's velocity or angular
+ * velocity. */
 static void block_of(const struct fric_contacts *c, size_t i, size_t *begin, size_t *end)
 {
 	const size_t dim = (size_t)c->dim, at_vertices = fric_n_vertices(c) * dim, all = (size_t)n_body_dofs(c->dim);
@@ -156,7 +157,8 @@ static void consider(struct trial *t, int kind, size_t i, long double difference
 	}
 }
 
-/* Below this, rounding of the results alone exceeds the tolerance, and only chance makes differences agree. */
+/* Shorter steps are useless: rounding of the results alone exceeds the tolerance, and only chance makes differences
+ * agree. */
 static double shortest_step(const struct trial *t, size_t i)
 {
 	return 0x1p-53 * fabs(t->answer[i]) / (FRIC_DERIVATIVE_TOLERANCE * fmax(t->scale[i], t->floor[i > 0]));
@@ -266,7 +268,7 @@ static struct fric_differential room_of(const struct trial *t)
 	return out;
 }
 
-/* Cotangents are about 1, or smaller if a result would not fit a double otherwise. */
+/* Chooses cotangents of about 1, or smaller ones if a result would not fit a double otherwise. */
 static enum fric_code take_back(struct trial *t, const struct fric_differential *out, struct fric_error *error)
 {
 	for (int times = 0;; times++) {
@@ -358,7 +360,7 @@ static bool fits(const struct trial *t, enum fric_code code)
 	return code == FRIC_E_NOT_FINITE && fricp_answer_moved(&t->move, 0, t->answer) == FRIC_OK;
 }
 
-/* Compares fric_jvp if derivatives fit a double; otherwise that is no failure. */
+/* Compares fric_jvp if its derivatives fit doubles; if they do not, this is not an error. */
 static enum fric_code compare_forth(struct trial *t, bool *compared, struct fric_error *error)
 {
 	enum fric_code code = take_forth(t, error);

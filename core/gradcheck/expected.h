@@ -1,6 +1,6 @@
 /**
- * Expected values with their scales, and their comparison with results. Contacts at vertices and of bodies differ in how
- * their members contribute to the slip (vertices.c, bodies.c).
+ * Expected values with their scales, and their comparison with results. Contacts at vertices (vertices.c) and of bodies
+ * (bodies.c) differ in how their members contribute to the slip.
  */
 #ifndef FRIC_EXPECTED_H
 #define FRIC_EXPECTED_H
@@ -18,7 +18,7 @@ enum { WINDOW = 4096, CHUNK = 64, SERIAL_BELOW = 64 };
 
 struct results;
 
-/* An expected number, and the scale that a difference from it is divided by. */
+/* An expected number, and the scale by which a difference from it is divided. */
 struct expected {
 	long double value, scale;
 };
@@ -27,7 +27,7 @@ struct expected {
 struct row {
 	int m;
 	size_t dof[MOST_BLOCK];
-	struct expected potential, gradient[MOST_BLOCK], product[MOST_BLOCK]; /* product: of its block with test_vector */
+	struct expected potential, gradient[MOST_BLOCK], product[MOST_BLOCK]; /* product: the block times test_vector */
 };
 
 /* All expected values of one contact. */
@@ -35,7 +35,7 @@ struct reference {
 	const struct fric_contacts *contacts; /* all at vertices, or all of bodies */
 	size_t i;
 	enum fric_type type;
-	int n, m; /* components of the slip; DOFs of its members */
+	int n, m; /* number of components of the slip; number of DOFs of its members */
 	union {
 		struct expected weight[FRIC_MAX_STENCIL];        /* vertices */
 		struct expected jacobian[MOST_SLIP][MOST_BLOCK]; /* bodies: derivatives of the slip with respect to the DOFs */
@@ -51,7 +51,7 @@ struct reference {
 struct response {
 	struct differences law;
 	long double s;           /* weight * normal force */
-	long double force_scale; /* of forces along the slip */
+	long double force_scale; /* scale of forces along the slip */
 };
 
 struct findings {
@@ -63,23 +63,23 @@ struct findings {
 
 struct comparing {
 	const struct fric_context *context;
-	const struct fric_contacts *contacts, *here; /* here: those being compared, at vertices or of bodies */
+	const struct fric_contacts *contacts, *here; /* here: the contacts being compared, at vertices or of bodies */
 	const struct coefficients *coefficients, *body_coefficients;
 	const double *velocities;
 	const struct results *results;
-	quad *areas;               /* of a curve, up to each point */
-	size_t ndof, first;        /* first: contact that the window begins with */
+	quad *areas;               /* integrals of a curve up to each point */
+	size_t ndof, first;        /* first: the first contact of the window */
 	struct row *rows;          /* [window] */
-	struct findings *chunks;   /* [chunks of a window or of the vertices] */
-	struct expected *gradient; /* [ndof]; after the comparison, scale is the relative difference */
-	struct expected *product;  /* [ndof] the same for the Hessian times test_vector */
+	struct findings *chunks;   /* [chunks of a window, or of the vertices] */
+	struct expected *gradient; /* [ndof] the comparison replaces scales by relative differences */
+	struct expected *product;  /* [ndof] Hessian times test_vector; likewise */
 	struct expected potential;
 	struct findings all;
 };
 
 static inline double capped(long double x)
 {
-	return x <= DBL_MAX ? (double)x : DBL_MAX; /* also for a NaN */
+	return x <= DBL_MAX ? (double)x : DBL_MAX; /* also for NaN */
 }
 
 static inline void raise_to(double *most, double x)
@@ -107,17 +107,18 @@ static inline void add(struct expected *sum, long double value, long double scal
 	sum->scale += floored(scale);
 }
 
-/* Sets everything but the expected values. */
+/* Sets all members except the expected values. */
 void fricp_begin_reference(const struct fric_contacts *c, size_t i, struct reference *r);
 
-/* Weights, or the Jacobian. @param pairs  factors of the inner matrix's entries: products of mu_aniso, or 1 */
+/* Sets weights or the Jacobian. @param pairs  set to factors of the inner matrix's entries: products of mu_aniso, or
+ * 1 */
 void fricp_expect_motion(struct reference *r, long double *pairs);
 
 /* A component of the slip, with or without its anchor. Requires fricp_expect_motion.
  * @return its scale is its possible rounding error */
 struct expected fricp_expect_slip(const struct reference *r, const double *velocities, int t, bool anchored);
 
-/* Pseudorandom, between 1/2 and 1 with either sign: no error is likely to have the same pattern. */
+/* A pseudorandom number of either sign between 1/2 and 1, so that no error is likely to cancel. */
 static inline long double test_vector(size_t dof)
 {
 	uint64_t x = (uint64_t)dof + 0x9e3779b97f4a7c15u;

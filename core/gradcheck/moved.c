@@ -21,11 +21,11 @@ static struct moved unmoved(const struct fric_derivation *d)
 
 /* ---- location of each field's values ---- */
 
-/* The size of a direction's entries: proportional to the field's entries, as large as the vector that they change, or
- * the same for all. */
+/* Determines the size of a direction's entries: proportional to the field's entries, as large as the vector that they
+ * change, or the same for all. */
 enum size_kind { IN_PROPORTION, LIKE_THE_VECTOR, LIKE_VELOCITIES, LIKE_LENGTHS, LIKE_ONE };
 
-/* How many numbers a field has; one is stored in place, more behind a pointer. */
+/* The number of values in a field. A single one is stored in place, others behind a pointer. */
 enum count { ONE, PER_DOF, PER_VERTEX, PER_VERTEX_AXIS, PER_BODY_AXIS, PER_PAIR, PER_POINT };
 
 #define OF_FRICTION(member, count, effect) \
@@ -164,7 +164,7 @@ static double largest_of(const double *x, size_t n)
 
 struct sizes {
 	double velocity, length;
-	double reach; /* of bodies' contacts: lever by which an angular velocity acts */
+	double reach; /* contacts of bodies: lever by which an angular velocity acts */
 };
 
 static double eps_v_of(const struct fric_contacts *c)
@@ -186,7 +186,7 @@ static double extent(const double *x, size_t n, size_t dim)
 	return most;
 }
 
-/* The longest arm or radius. */
+/* The longest arm or radius of contacts of bodies. */
 static double reach_of(const struct fric_contacts *bodies)
 {
 	double most = 0;
@@ -214,7 +214,7 @@ static double largest_speed(const struct fric_contacts *c, const double *velocit
 	return most;
 }
 
-/* At rest, the speed is eps_v. Without a reach, turning moves no contact at any speed. */
+/* At rest the speed is eps_v. With reach 0, no angular velocity moves a contact. */
 static struct sizes sizes_of(const struct fric_derivation *d)
 {
 	const struct fric_batch *b = d->batch;
@@ -275,7 +275,7 @@ static size_t seed_of(const struct filling *f, const struct moved_part *part, si
 	return i / m < i % m ? i % m * m + i / m : i;
 }
 
-/* The derivatives of a curve have a knot where it is flat: those points stay fixed. */
+/* At points where a curve is flat, its derivatives have a knot, so these points stay fixed. */
 static bool is_held(const struct moved_part *part, size_t i)
 {
 	const double *x = part->numbers;
@@ -283,7 +283,7 @@ static bool is_held(const struct moved_part *part, size_t i)
 	       ((i > 0 && x[i] == x[i - 1]) || (i + 1 < part->n && x[i] == x[i + 1]));
 }
 
-/* If the x and y components of a normal are equal in size, the tie determines its basis: keep it exact. */
+/* If the x and y components of a normal have equal size, the tie determines its basis, so it is kept exact. */
 static void keep_ties(const struct filling *f, const struct moved_part *part)
 {
 	const bool is_normal = part->row == FRIC_ROW_PLANE_NORMAL || part->row == FRIC_ROW_NORMAL;
@@ -296,7 +296,7 @@ static void keep_ties(const struct filling *f, const struct moved_part *part)
 	}
 }
 
-/* Rounds to eight bits, so that adding it to numbers of similar size is exact, even times 2^-46. */
+/* Rounds to eight bits, so that adding the result to numbers of similar size is exact, even times 2^-46. */
 static double short_of(double x)
 {
 	int exponent;
@@ -357,7 +357,8 @@ static void move_part(void *data, const struct moved_part *part)
 	m->room += part->n;
 }
 
-/* Recomputes effective coefficients along the unchanged contacts' directions, for directions that do not follow. */
+/* Recomputes effective coefficients along the directions of the unchanged contacts, for directions that do not
+ * follow. */
 static void keep_directions(const struct fric_contacts *at, const struct fric_contacts *moved, const double *velocities,
                             struct coefficients *effective)
 {
@@ -396,7 +397,7 @@ static enum fric_code evaluate(const struct move *move, const struct moved *m, c
 	return code;
 }
 
-/* Sets the weight of skipped contacts to zero, wherever they are moved. */
+/* Sets the weight of contacts that were skipped before the move to zero. */
 static void hold_skipped(const struct move *move, struct moved *m)
 {
 	const struct fric_contacts *contacts = move->derivation->contacts;

@@ -19,10 +19,10 @@ struct move {
 /* The number of values that a direction changes. */
 size_t fricp_n_moved(const struct fric_derivation *derivation, const struct fric_differential *direction);
 
-/* Multiplies the factors in `direction` by the direction and overwrites them (fric_compare_derivative). */
+/* Multiplies the factors in `direction` by pseudorandom entries, in place (fric_compare_derivative). */
 void fricp_fill_direction(const struct fric_derivation *derivation, const struct fric_differential *direction);
 
-/* The largest speed in the query, or eps_v if all are 0: by so much do directions change velocities. */
+/* The largest speed in the query, or eps_v if all are 0: the size of changes of velocities. */
 double fricp_speed(const struct fric_derivation *derivation);
 
 /* The strongest effect of the fields in a direction. */

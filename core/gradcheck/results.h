@@ -1,7 +1,7 @@
 /**
- * The two halves of fric_compare: one computes the library's results with the public functions, the other compares them
- * with central differences (compare.c). They are separate so that a test can falsify results and check that the
- * comparison detects it.
+ * The two halves of fric_compare. One computes the library's results with the public functions, the other compares them
+ * with central differences (compare.c). A test can thus falsify results between them and check that the comparison
+ * detects it.
  */
 #ifndef FRIC_RESULTS_H
 #define FRIC_RESULTS_H
@@ -13,12 +13,12 @@ struct results {
 	double potential;
 	double *gradient;   /* [n_dofs] */
 	double *potentials; /* [fric_n_contacts] */
-	double *forces;     /* [n, dim] of contacts of vertices: gradient with respect to the relative velocity */
+	double *forces;     /* [n, dim] of contacts at vertices: gradient with respect to the relative velocity */
 	double *wrenches;   /* of contacts of bodies: gradient with respect to their twists, as in bodies/evaluate.h */
 	double *inner;      /* [fric_n_inner] */
 	struct fric_pattern *pattern;
 	double *csr;    /* [n_entries of the pattern] */
-	double *arrays; /* private, like the sizes: the block that contains the arrays above */
+	double *arrays; /* private, like the sizes: allocation that contains the arrays above */
 	size_t arrays_bytes, csr_bytes;
 };
 
