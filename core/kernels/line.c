@@ -4,7 +4,7 @@
 
 #include "core/motion/slip.h"
 
-/* One contact at t, in the scalar form. @return whether everything is finite */
+/* Evaluates one contact at t, in the scalar form. @return whether everything is finite */
 static bool scalar_contact(const struct kernel_task *task, size_t i, const struct slip_line *line, double t,
                            double *potential, double *slope)
 {
@@ -18,7 +18,7 @@ static bool scalar_contact(const struct kernel_task *task, size_t i, const struc
 	return isfinite(*potential) && isfinite(*slope);
 }
 
-/* The slips of a span, gathered once for all steps. */
+/* Gathers the slips of a span, once for all steps. */
 static void gather_lines(const struct kernel_task *task, const double *direction, struct span span,
                          struct slip_line lines[FRIC_SPAN])
 {

@@ -14,7 +14,7 @@ struct line {
 	double most; /* the largest |t| */
 };
 
-/* Sums of a span's potentials and of their slopes at each step, [n_steps] each. task->result is ignored.
+/* Adds up a span's potentials and their slopes at each step, [n_steps] each. task->result is ignored.
  * @return false with *fault set if a contact's result is not finite */
 bool fricp_run_line(const struct kernel_task *task, const struct line *line, struct span span, double *potentials,
                     double *slopes, struct fault *fault);

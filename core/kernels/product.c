@@ -4,7 +4,7 @@
 
 #include "core/motion/stencil.h"
 
-/* P A P^T r of one contact; the operations are those of kernels.inc, in its order. */
+/* Defines P A P^T r for one contact; the operations are those of kernels.inc, in its order. */
 #define PRODUCT_DEFINE(real, name) \
 	static void name(const struct fric_contacts *c, size_t i, const double a[3], const double r[3], double force[3]) \
 	{ \
@@ -23,9 +23,10 @@
 	}
 
 PRODUCT_DEFINE(double, plain_product)
-PRODUCT_DEFINE(long double, extreme_product) /* where a product may over- or underflow on the way */
+PRODUCT_DEFINE(long double, extreme_product) /* for products that may over- or underflow although the result does not */
 
-/* One contact; the force of a skipped one is 0 at any relative velocity. @return whether the force is finite */
+/* Computes one contact's force, which is 0 at any relative velocity if the contact was skipped. @return whether the
+ * force is finite */
 static bool plain_contact(const struct product_task *task, struct span span, size_t j, const double *const inner[3],
                           const double *vector, double *relative, double *forces)
 {

@@ -5,7 +5,7 @@
 
 #include "core/motion/slip.h"
 
-/* The law's shape, if all contacts share their coefficients. */
+/* Finds the law's shape, if all contacts share their coefficients. */
 static void find_shape(struct kernel_task *task)
 {
 	const struct column mu_s = task->coefficients->mu_s, mu_k = task->coefficients->mu_k;
@@ -102,8 +102,8 @@ static bool extreme_matrix(const struct kernel_task *task, size_t i, struct slip
 	                       out);
 }
 
-/* A = along u u^T + across u' u'^T, with u' perpendicular to u, has no pole at rest and does not cancel. Returns
- * diag(a) A diag(a).
+/* Computes diag(a) A diag(a) from A = along u u^T + across u' u'^T with u' perpendicular to u, which has no pole at
+ * rest and does not cancel.
  * @return whether nothing over- or underflowed, so that the result is as accurate as the extreme form */
 INLINE bool plain_matrix(const struct kernel_task *task, size_t i, const struct slip *slip, double out[3])
 {
@@ -145,7 +145,7 @@ INLINE void force_column(const struct fric_contacts *c, size_t i, const struct s
 		work->force[d][j] = force[d];
 }
 
-/* One contact of any magnitude, in the scalar form. */
+/* Evaluates one contact of any magnitude, in the scalar form. */
 static __attribute__((noinline)) bool run_any(const struct kernel_task *task, struct span span, size_t j,
                                               struct workspace *work)
 {
@@ -163,8 +163,8 @@ static __attribute__((noinline)) bool run_any(const struct kernel_task *task, st
 	return true;
 }
 
-/* One contact in doubles where these are accurate enough, else run_any. Separate, because the long doubles that few
- * contacts need would slow down all. */
+/* Evaluates one contact in doubles if these are accurate enough, else by run_any. That is a separate function, because
+ * the long doubles that few contacts need would slow down all others. */
 INLINE bool run_scalar(const struct kernel_task *task, struct span span, size_t j, struct workspace *work)
 {
 	const struct fric_contacts *c = task->contacts;
@@ -186,8 +186,8 @@ INLINE bool run_scalar(const struct kernel_task *task, struct span span, size_t 
 	return slip_finite(&slip);
 }
 
-/* Whether contacts have a smooth law without extras: specialised so that the compiler drops the unused branches of the
- * scalar form. */
+/* Whether contacts have a smooth law without extras. The scalar form is compiled separately for this case, so that the
+ * compiler drops the unused branches. */
 static bool is_plain(const struct fric_contacts *c)
 {
 	return c->law.type == FRIC_SMOOTH && !c->viscous.data && !c->unit.data && !c->surface_velocity[0].data &&

@@ -13,7 +13,7 @@ enum kernel_result { KERNEL_POTENTIAL, KERNEL_FORCE, KERNEL_INNER };
 struct kernel_task {
 	const struct fric_contacts *contacts;
 	const struct coefficients *coefficients;
-	bool ordinary; /* all contacts and all coefficients are */
+	bool ordinary; /* all contacts and coefficients are ordinary */
 	bool same_mu;  /* all contacts have the same coefficients, and the law has this shape */
 	struct law_shape shape;
 	const struct fric_kernels *kernels;
@@ -23,7 +23,7 @@ struct kernel_task {
 	enum fric_projection projection; /* KERNEL_INNER */
 };
 
-/* A task without potentials and without projection. */
+/* A task that computes no potentials and projects no eigenvalues. */
 struct kernel_task fricp_kernel_task(const struct fric_context *context, const struct fric_contacts *contacts,
                                      const struct fric_query *query, enum kernel_result result);
 
@@ -36,11 +36,11 @@ void fricp_load_span(const struct kernel_task *task, struct span span, struct wo
 /* Computes the results of a span. @return false with *fault set if one is not finite */
 bool fricp_run_span(const struct kernel_task *task, struct span span, struct workspace *work, struct fault *fault);
 
-/* As fricp_run_span for KERNEL_FORCE with potentials and, in the same pass, the effect of a change of velocities on the
- * forces of the span.
+/* As fricp_run_span for KERNEL_FORCE with potentials; in the same pass it computes the effect of a change of velocities
+ * on the forces of the span.
  * @param change   [n_dofs]
- * @param product  columns as in gamma.h: P A P^T Gamma change, without a projection; small. Overwritten
- * @param sum      of force . Gamma change
+ * @param product  columns as in gamma.h: P A P^T Gamma change, without projection; small; overwritten
+ * @param sum      set to the sum of force . Gamma change
  * @return false if no kernel supports this span; nothing is computed then */
 bool fricp_run_span_along(const struct kernel_task *task, struct span span, const double *change,
                           struct workspace *work, double *product, double *sum);

@@ -17,23 +17,23 @@ struct workspace {
 	const double *weight, *normal_force, *mu_s, *mu_k, *eps_v;
 	const double *mu_aniso[2];
 	const double *viscous;         /* NULL: there is no drag */
-	bool anchored;                 /* the drag acts on the slip without the anchor */
+	bool anchored;                 /* anchors exist, and the drag acts on the slip without them */
 	const double *unit;            /* speed scale of the law's tail (point.h); NULL without a tail */
 	const struct law_table *table; /* of a curve */
-	bool same_eps_v, same_mu;      /* eps_v, or both coefficients, have one value for all contacts */
-	bool same_unit;                /* unit and eps_v have one value each */
-	struct law_shape shape;        /* of the law, if same_mu */
+	bool same_eps_v, same_mu;      /* all contacts have the same eps_v, or the same coefficients */
+	bool same_unit;                /* all contacts have the same unit and eps_v */
+	struct law_shape shape;        /* the law's shape, if same_mu */
 	double relative[3][FRIC_SPAN]; /* Gamma v - surface_velocity + anchor */
-	double bare[3][FRIC_SPAN];     /* Gamma v - surface_velocity, if anchored; later over eps_v in the basis */
+	double bare[3][FRIC_SPAN]; /* Gamma v - surface_velocity, if anchored; later the same in the basis, over eps_v */
 	/* Intermediate: slip over eps_v, later its direction; |slip| / eps_v; eigenvalues */
-	double law_shape[3][FRIC_SPAN];                 /* if the law has a shape, unless same_mu */
+	double law_shape[3][FRIC_SPAN];                 /* unless same_mu, if the law has a shape */
 	double decay[FRIC_SPAN], over_decay[FRIC_SPAN]; /* eps_v / unit, and its reciprocal */
 	double over_eps_v[FRIC_SPAN], ratio[2][FRIC_SPAN], z[FRIC_SPAN], along[FRIC_SPAN], across[FRIC_SPAN];
 	/* Results: */
 	double potential[FRIC_SPAN];
 	double force[3][FRIC_SPAN]; /* P diag(mu_aniso) f */
 	double inner[3][FRIC_SPAN]; /* a00, a01, a11 */
-	bool careful;               /* some contact over- or underflows: run the whole span in the scalar form */
+	bool careful;               /* a number may over- or underflow: run the whole span in the scalar form */
 };
 
 #endif
