@@ -1,6 +1,6 @@
 /**
- * `adhesion`: bonds whose force is largest at eps_v and which break at 2 eps_v: G1 = mu_s (2z - z^2) for z < 2 and 0
- * beyond (docs/physics.md 2). G2 has a corner at z = 2.
+ * `adhesion`: the force of a bond is largest at eps_v, and the bond breaks at 2 eps_v: G1 = mu_s (2z - z^2) for z < 2
+ * and 0 beyond (docs/physics.md 2). G2 has a corner at z = 2.
  */
 #ifndef FRIC_LAW_ADHESION_H
 #define FRIC_LAW_ADHESION_H

@@ -16,8 +16,8 @@
 
 #include "core/law/tail.h"
 
-/* x minus the integral of e^-s^2 up to x is -x u (gauss_near without its first coefficient, which is 1); e^-x is 1 - x
- * + x^2 exp_rest(-x), up to ln 2 / 2. Both forms keep their digits for small x. */
+/* Both tails keep their digits for small x. x minus the integral of e^-s^2 up to x is -x u times the polynomial
+ * gauss_near without its first coefficient, which is 1. Up to ln 2 / 2, e^-x is 1 - x + x^2 exp_rest(-x). */
 #define FRIC_REACH_OF_DEFINE(real, suffix) \
 	INLINE struct law_reach##suffix reach_of##suffix(real x, real left, real lost, real kept, real rest, real over_q) \
 	{ \

@@ -25,10 +25,10 @@ enum law_trait {
 	LAW_DECAYS = 1,   /* has a tail beyond eps_v with its own speed scale, stribeck_speed (tail.h) */
 	LAW_MEASURED = 2, /* has a tail beyond eps_v that follows a measured curve (table.h) */
 	LAW_ONE_MU = 4,   /* uses mu_s only */
-	LAW_BREAKS = 8    /* its bonds break at LAW_REACH eps_v, where G2 jumps; they do not wear before */
+	LAW_BREAKS = 8    /* bonds break at LAW_REACH eps_v, where G2 jumps; until then they are intact */
 };
 
-/* ROW(law, prefix of its functions' names, traits, more) for every law */
+/* The list of laws: ROW(law, prefix of its functions' names, traits, more) */
 #define FRIC_LAWS(ROW, more) \
 	ROW(LAW_CUBIC, cubic, 0, more) \
 	ROW(LAW_QUADRATIC, quadratic, 0, more) \

@@ -1,6 +1,6 @@
-/* Long double throughout: its range holds every intermediate result (1/eps_v^3 for eps_v = 1e-150, y/eps_v for a
- * subnormal y), and its digits leave a single rounding, at the end. Speed matters only in the kernels, which evaluate
- * the law in doubles. */
+/* Everything is computed in long double. Its range holds every intermediate result (1/eps_v^3 for eps_v = 1e-150,
+ * y/eps_v for a subnormal y), and its digits leave a single rounding, at the end. Speed matters only in the kernels,
+ * which use doubles. */
 #include "core/fric_mollifier.h"
 
 #include <float.h>
@@ -159,9 +159,9 @@ double fric_smooth_mu_derivative(double y, double mu_s, double mu_k, double eps_
 }
 
 /* The next four return the same quantities as the fric_law functions above. Below eps_v, f0 and f1/x come from the
- * law's formulas. Elsewhere those would change the last bit of some results (2 to 5 in 10,000), which are kept as they
- * were: they multiply mu z (2 - z) and mu' z (2 - z) in another order, and beyond eps_v a product or quotient of two
- * doubles would be rounded twice, to long double and then to double. */
+ * law's formulas. Elsewhere the law's formulas would change the last bit of 2 to 5 in 10,000 results, which must stay
+ * as they are: they multiply mu z (2 - z) and mu' z (2 - z) in another order, and beyond eps_v they would round a
+ * product or quotient of two doubles twice, to long double and then to double. */
 double fric_smooth_mu_f0(double y, double mu_s, double mu_k, double eps_v, enum fric_transition transition)
 {
 	const struct law_point_l a = at(y, mu_s, mu_k, eps_v);
@@ -194,7 +194,7 @@ double fric_smooth_mu_f2_x_minus_mu_f1_over_x3(double y, double mu_s, double mu_
 	const long double speed = fabs(y), e = eps_v;
 	if (a.slides)
 		return (double)(-mu_k / (speed * speed * speed));
-	if (mu_s == 0) /* no pole: z cancels */
+	if (mu_s == 0) /* no pole at rest, because z cancels */
 		return (double)(mu_k * CURVE(curvature_without_mu_s_l, a.z) / (e * e * e));
 	return (double)(CURVE(curvature_l, a) / a.z / (e * e * e));
 }

@@ -1,7 +1,7 @@
 /**
- * The tutorial's open problem: static friction peaks at exactly mu_s, kinetic friction applies from eps_v on, and the
- * force is piecewise quadratic and C1; for mu_s = mu_k it is mu_s f1. With top the larger and low the smaller
- * coefficient, w = (top - low)/(2 top), p = 1 - w, m = (p + 1)/2, change = mu_k - mu_s (docs/physics.md 2):
+ * Solves the open problem of the tutorial: static friction peaks at exactly mu_s, kinetic friction applies from eps_v
+ * on, and the force is piecewise quadratic and C1; for mu_s = mu_k it is mu_s f1. With top the larger and low the
+ * smaller coefficient, w = (top - low)/(2 top), p = 1 - w, m = (p + 1)/2, change = mu_k - mu_s (docs/physics.md 2):
  *
  *     z <= p:      G1 = mu_s (2t - t^2)          t = z/p
  *     p <= z <= m: G1 = mu_s + 2 change t^2      t = (z - p)/w

@@ -11,7 +11,7 @@
 	{ \
 		return a.mu_s * ((real)1 / 3 + a.z * a.z * (1 - a.z * ((real)1 / 3))); \
 	} \
-	INLINE real rising_g1##suffix(struct law_point##suffix a) /* over z */ \
+	INLINE real rising_g1##suffix(struct law_point##suffix a) /* divided by z */ \
 	{ \
 		return a.mu_s * (2 - a.z); \
 	} \

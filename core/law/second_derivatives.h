@@ -1,6 +1,7 @@
 /**
  * Second derivatives of the friction laws with respect to mu_s, mu_k and eps_v, in long double, at a fixed speed |u|
- * and unit: derivatives of the results of derivatives.h. The mixed derivatives with respect to |u| are s1, k1, e1 and G2.
+ * and unit: derivatives of the results of derivatives.h. The mixed derivatives with respect to |u| are s1, k1, e1 and
+ * G2.
  *
  * All laws but `peak` are linear in the coefficients: the factor of a coefficient is the law with that coefficient 1
  * and the other 0. The potential of a law without a tail is homogeneous in |u| and eps_v, so its second derivative with
@@ -11,7 +12,8 @@
 
 #include "core/law/derivatives.h"
 
-/* ss, sk, kk: of g0; es, ek: of e0 with respect to mu_s and mu_k; ee: of e0 with respect to eps_v, times eps_v. */
+/* ss, sk, kk: derivatives of g0; es, ek: of e0 with respect to mu_s and mu_k; ee: of e0 with respect to eps_v, times
+ * eps_v. */
 struct law_second_derivatives_l {
 	long double ss, sk, kk, es, ek, ee;
 };

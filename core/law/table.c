@@ -11,7 +11,7 @@ double fricp_table_unit(const struct fric_curve *curve)
 	return ldexp(1, exponent > -1074 ? exponent - 1 : -1074);
 }
 
-/* In long double, the quotient of any two doubles is in range. */
+/* The length of piece k, in long double, where the quotient of any two doubles is in range. */
 static long double length_of(const struct fric_curve *curve, long double unit, size_t k)
 {
 	return ((long double)curve->speeds[k + 1] - curve->speeds[k]) / unit;
@@ -63,7 +63,7 @@ static struct table_piece in_doubles(const struct table_piece_l *p)
 	                            (double)p->c,    (double)p->integral,    (double)p->low,   (double)p->high};
 }
 
-/* Values are factors of forces; 1/length of a piece is a factor of derivatives. */
+/* Values multiply forces, and 1/length of a piece multiplies derivatives, so both must be ordinary. */
 static bool ordinary_piece(const struct table_piece_l *p)
 {
 	return ordinary((double)p->value) && p->value < moderate_size && p->over_length < moderate_size;
@@ -91,8 +91,9 @@ void fricp_table_fill(struct law_table *table, const struct fric_curve *curve)
 
 /* ---- derivatives with respect to the factors ---- */
 
-/* Derivatives of derivative_at with respect to the factors before, at and after a point: with S = (w0 + w1)/(w0/d0 + w1/d1),
- * dS = (w0 (S/d0)^2 dd0 + w1 (S/d1)^2 dd1)/(w0 + w1). 0 where the derivative is fixed at 0. */
+/* Derivatives of derivative_at with respect to the factors before, at and after a point. From
+ * S = (w0 + w1)/(w0/d0 + w1/d1) follows dS = (w0 (S/d0)^2 dd0 + w1 (S/d1)^2 dd1)/(w0 + w1). Where the derivative is
+ * fixed at 0, these are 0, too. */
 static void derivative_shares(const struct fric_curve *curve, long double unit, size_t k, long double share[3])
 {
 	share[0] = share[1] = share[2] = 0;
@@ -150,7 +151,7 @@ static void pull_derivative(const struct fric_curve *curve, long double unit, si
 		factors[k - 1 + i] += share[i] * derivative;
 }
 
-/* Backwards, since the integrals of all later pieces include a piece's area. */
+/* Runs backwards, because the integrals of all later pieces include a piece's area. */
 void fricp_table_cotangent(const struct fric_curve *curve, const struct law_table *table,
                            const struct table_pull *pulls, long double *factors)
 {

@@ -32,7 +32,7 @@
 	{ \
 		return piece_along##suffix(p, x - p->from); \
 	} \
-	/* 1 - the value */ \
+	/* Defines 1 - the value, without cancellation. */ \
 	INLINE real lost_at##suffix(const struct table_piece##suffix *p, real x) \
 	{ \
 		const real t = (x - p->from) * p->over_length; \
@@ -45,11 +45,11 @@ FRIC_TABLE_DEFINE(double, )
 FRIC_TABLE_DEFINE(long double, _l)
 
 struct law_table {
-	size_t n;        /* points; there are as many pieces */
-	double unit;     /* of speed */
-	double shortest; /* length of the shortest piece, in units */
-	bool ordinary;   /* everything here fits doubles without loss */
-	double *speeds;  /* [n] in units */
+	size_t n;        /* number of points, and of pieces */
+	double unit;     /* a speed */
+	double shortest; /* length of the shortest piece, in `unit` */
+	bool ordinary;   /* all numbers here fit doubles without loss */
+	double *speeds;  /* [n] in `unit` */
 	struct table_piece *pieces;
 	struct table_piece_l *pieces_l;
 };
@@ -108,7 +108,7 @@ INLINE struct law_shape_l table_change(const struct law_table *table, const stru
 	return piece_at_l(&pieces[table_find_l(table, x)], x);
 }
 
-/* Cotangents of the coefficients of a piece. */
+/* Cotangents of a piece's coefficients. */
 struct table_pull {
 	long double value, a, b, c, integral;
 };

@@ -67,7 +67,7 @@ static inline quad textbook_secant(const struct fric_curve *c, size_t k)
 	return ((quad)c->factors[k + 1] - c->factors[k]) / ((quad)c->speeds[k + 1] - c->speeds[k]);
 }
 
-/* docs/physics.md 2 */
+/* The curve's derivative at point k (docs/physics.md 2). */
 static inline quad textbook_derivative(const struct fric_curve *c, size_t k)
 {
 	if (k == 0 || k + 1 == c->n)
@@ -143,7 +143,7 @@ static inline quad textbook_second_derivative(const struct fric_curve *c, size_t
 
 /* How much G2 eps_v may change within `step` of z, for the difference d of the coefficients or the only coefficient: at
  * most the largest derivative of stribeck or a curve times the step, and for exponential its kink, unless its pieces
- * are evaluated separately. Besides, 1 - z has an error of up to `known`. */
+ * are evaluated separately. In addition, 1 - z has an error of up to `known`. */
 static inline quad textbook_tail_blur(enum law t, const struct fric_curve *curve, quad d, quad z, quad q, quad step,
                                       quad known)
 {
@@ -169,8 +169,8 @@ struct textbook {
 	quad decay; /* eps_v over the unit of the tail; for a curve, eps_v */
 	const struct fric_curve *curve;
 	const quad *areas;   /* textbook_areas of the curve */
-	bool slides, broken; /* decided exactly: where G2 jumps, differences stay on the contact's side */
-	quad subtracted;     /* a constant that would hide small differences; it cancels in them */
+	bool slides, broken; /* decided exactly, so that differences stay on the contact's side of a jump of G2 */
+	quad subtracted;     /* constant that is left out of the potential, so that it does not hide small differences */
 };
 
 static inline struct textbook textbook_of(const struct fric_law *law, const quad *areas, double mu_s, double mu_k,
@@ -201,14 +201,15 @@ static inline quad textbook_blur(const struct textbook *p, quad z, quad step, qu
 	const quad d = law_has(p->law, LAW_ONE_MU) ? p->mu_s : p->mu_s - p->mu_k, q = p->decay, x = (z - 1) * q;
 	if (law_has(p->law, LAW_BREAKS) || (law_has_tail(p->law) && !p->slides))
 		return 0;
-	if (p->law == LAW_EXPONENTIAL) /* the rounding of z only */
+	if (p->law == LAW_EXPONENTIAL) /* only the rounding of z */
 		return p->slides && x < 60 ? (d < 0 ? -d : d) * q * q * known : 0;
 	return law_textbook_blur(p->law, p->mu_s, p->mu_k, z, step) +
 	       textbook_tail_blur(p->law, p->curve, d, z, q, step * (z > 1 ? z : 1), known);
 }
 
 /* How much the derivatives of G1 with respect to z and the coefficients may change within `step` of z, or of the
- * coefficients relative to themselves. Where mu_s and mu_k nearly agree, both move the narrow pieces of the law `peak`. */
+ * coefficients relative to themselves. Where mu_s and mu_k nearly agree, both move the narrow pieces of the law
+ * `peak`. */
 static inline quad textbook_unresolved(const struct textbook *p, quad z, quad step)
 {
 	const quad top = p->mu_s > p->mu_k ? p->mu_s : p->mu_k;
