@@ -7,7 +7,7 @@
 
 #include "core/contacts/contacts.h"
 
-/* DOFs of a body; of a contact, that is of four vertices or two bodies. */
+/* DOFs of a body; DOFs of the largest stencils, four vertices or two bodies. */
 enum { MOST_WIDTH = 6, MOST_BLOCK = 12 };
 
 /* Number of DOFs of a vertex. Here and below, pass dim and type as constants wherever speed matters. */
@@ -28,7 +28,7 @@ static inline int n_body_dofs(int dim)
 	return dim == 3 ? 6 : 3;
 }
 
-/* The first DOF of a body. bodies: the structure of its contacts. */
+/* The first DOF of a body. bodies: the contacts of bodies */
 static inline size_t body_dof(const struct fric_contacts *bodies, size_t body)
 {
 	return bodies->first_dof + (size_t)n_body_dofs(bodies->dim) * body;
@@ -40,7 +40,7 @@ static inline int n_member_dofs(int dim, enum fric_type type)
 	return is_of_bodies(type) ? n_body_dofs(dim) : n_vertex_dofs(dim);
 }
 
-/* The first DOF of member k of contact i, which is of this type. For k beyond the stencil, some valid DOF. */
+/* The first DOF of member k of contact i, which is of this type. For k beyond the stencil it returns some valid DOF. */
 static inline size_t member_dof(const struct fric_contacts *c, int dim, enum fric_type type, int k, size_t i)
 {
 	const size_t member = (size_t)c->vertices[k][i];

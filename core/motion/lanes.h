@@ -20,7 +20,7 @@ enum {
 struct lanes_ring {
 	const double *from;    /* [RING * 3, LANES] vectors */
 	double *to;            /* [RING * 3, LANES] sums */
-	const int32_t *places; /* of the span (order/schedule.h); NULL: it defers nothing */
+	const int32_t *places; /* the span's places (order/schedule.h); NULL: it defers nothing */
 	double *deferred;      /* [n_deferred * 3, LANES] */
 };
 

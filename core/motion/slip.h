@@ -1,6 +1,6 @@
 /**
  * One contact at given velocities: its slip u, the law at |u|, its force and inner matrix. This is the scalar form,
- * which the kernels are tested against. Everything is computed from u * (1/eps_v), so that scaling velocities and eps_v
+ * against which the kernels are tested. Everything is computed from u * (1/eps_v), so that scaling velocities and eps_v
  * by the same power of two gives the same bits. A slip has dim - 1 components at vertices, and up to MOST_SLIP where
  * bodies also spin and roll; the law treats all components alike.
  */
@@ -26,18 +26,18 @@ struct slip {
 	double s; /* weight * normal force */
 	double mu_s, mu_k;
 	double decay; /* eps_v over the unit of the law's tail, if it has one */
-	/* Derived from the above: */
+	/* The members below follow from those above. */
 	bool slides;
 	double z, r; /* |scaled| / eps_v and 1 - z; z may be inf */
 	double inverse_z, inverse_eps_v;
 	double unit[MOST_SLIP];  /* direction of scaled; (1, 0, ..) at rest */
 	double ratio[MOST_SLIP]; /* scaled / eps_v */
 	bool extreme;            /* the doubles above have over- or underflowed: the law is evaluated in long double */
-	/* Derived for the drag, if there is one: */
+	/* Values for the drag, if there is one; these also follow from the members above. */
 	double drag;                  /* s * viscous * eps_v */
 	double bare_ratio[MOST_SLIP]; /* bare / eps_v */
 	double bare_squared;          /* |bare_ratio|^2 */
-	bool extreme_drag;            /* as `extreme` */
+	bool extreme_drag;            /* the doubles of the drag have over- or underflowed */
 };
 
 /* Loop over the components of a slip of n >= 2 components (in 2D the second is 0), and loop over the additional ones of
@@ -81,7 +81,7 @@ INLINE void project_slip(const struct fric_contacts *c, size_t i, const double r
 	}
 }
 
-/* Adds surface velocities, which are subtracted, or anchors to the relative velocity. */
+/* Adds an offset to the relative velocity: sign -1 for surface velocities, 1 for anchors. */
 INLINE void add_offset_of(const struct column offset[3], int sign, int dim, size_t i, double relative[3])
 {
 	for (int d = 0; d < dim && offset[0].data; d++)
@@ -131,13 +131,14 @@ INLINE long double slip_speed(const struct slip *slip)
 {
 	if (slip->n <= 2)
 		return hypotl(slip->scaled[0], slip->scaled[1]);
-	long double squared = 0; /* cannot overflow here */
+	long double squared = 0; /* long doubles cannot overflow here */
 	for (int t = 0; t < slip->n; t++)
 		squared += (long double)slip->scaled[t] * slip->scaled[t];
 	return sqrtl(squared);
 }
 
-/* Whether |scaled| >= times eps_v, exactly: rounded roots or ratios must not decide, and squares are exact in quad. */
+/* Whether |scaled| >= times * eps_v, decided exactly: rounded roots or ratios must not decide, and squares are exact in
+ * quad. */
 INLINE bool reaches(const struct slip *slip, int times)
 {
 	const quad e = times * (quad)slip->eps_v;
@@ -152,13 +153,13 @@ INLINE bool reaches_eps_v(const struct slip *slip)
 	return reaches(slip, 1);
 }
 
-/* Whether |scaled| >= LAW_REACH eps_v. Set z before. */
+/* Whether |scaled| >= LAW_REACH eps_v. Set z first. */
 INLINE bool breaks_bonds(const struct slip *slip)
 {
 	return tells_breaking(slip->z) ? slip->z > LAW_REACH : reaches(slip, LAW_REACH);
 }
 
-/* |scaled|, its ratio to eps_v and its direction, for any finite numbers; long double cannot overflow here. */
+/* |scaled|, its ratio to eps_v and its direction, for any finite numbers; long doubles cannot overflow here. */
 INLINE void extreme_ratio(struct slip *slip)
 {
 	const long double norm = slip_speed(slip), e = slip->eps_v;
@@ -193,7 +194,7 @@ INLINE void ordinary_ratio(struct slip *slip, const double w[MOST_SLIP])
 	}
 }
 
-/* Sets the lagged values that a slip is compared with. */
+/* Sets the lagged values with which a slip is compared. */
 INLINE void slip_lagged(const struct fric_contacts *c, const struct coefficients *mu, size_t i, struct slip *slip)
 {
 	slip->eps_v = *column_at(c->eps_v, i);
@@ -224,7 +225,7 @@ INLINE void drag_judge(const struct fric_contacts *c, size_t i, bool rests, stru
 	slip->extreme_drag = slip->extreme || !whole_drag(slip->drag, slip->bare_squared, rests);
 }
 
-/* As drag_judge, from velocities. */
+/* As drag_judge, which it calls with `rests` from the slip's components. */
 INLINE void drag_of(const struct fric_contacts *c, size_t i, struct slip *slip)
 {
 	bool rests = true;
@@ -304,7 +305,7 @@ INLINE void slip_line_of(const struct fric_contacts *c, enum fric_type type, siz
 	*line = slip_line_through(&start, &change);
 }
 
-/* Sets the values derived for the drag at t. whole: `along`, the direction's contribution, lost nothing to over- or
+/* Sets the values derived for the drag at t. whole: the direction's contribution `along` lost nothing to over- or
  * underflow. Rest is decided as in slip_on_line. @return whether the slip is finite */
 INLINE bool drag_on_line(const struct fric_contacts *c, size_t i, const struct slip_line *line, double t, bool whole,
                          const double along[MOST_SLIP], struct slip *slip)
@@ -381,7 +382,7 @@ INLINE struct law_point slip_point(const struct fric_contacts *c, const struct s
 		p->mu_s, p->mu_k, p->z, p->r, p->slides, shape, law_has(t, LAW_BREAKS) && breaks_bonds(p)};
 }
 
-/* The same for an extreme slip of contact i, from its speed y. */
+/* As slip_point, for an extreme slip of contact i, from its speed y. */
 INLINE struct law_point_l extreme_point(const struct fric_contacts *c, size_t i, const struct slip *p, long double y)
 {
 	const enum law t = law_of(&c->law);
