@@ -2,10 +2,10 @@
 
 #include <stdlib.h>
 
-/* Up to this size, velocities or positions stay in the caches from one group to the next. */
+/* Up to this size, velocities or positions stay in the caches while groups follow one another. */
 enum { FRIC_CACHED_BYTES = 4 << 20 };
 
-/* A chunk belongs to the group of its first contact. */
+/* Orders chunks so that all groups advance together. A chunk belongs to the group of its first contact. */
 static void merge_groups(const struct fric_contacts *c, uint32_t *order)
 {
 	struct advance a;
@@ -30,7 +30,7 @@ struct fault fricp_parallel_contacts(const struct fric_context *context, const s
 	const int n_threads = chunks <= 1 ? 1 : fricp_team_size(context, n);
 	uint32_t *order = bytes > FRIC_CACHED_BYTES && chunks > 1 ? malloc(chunks * sizeof(*order)) : NULL;
 	const struct phase phase = {work, n, FRIC_CHUNK, true, order};
-	if (order) /* out of memory: ascending order */
+	if (order) /* without memory, use ascending order */
 		merge_groups(contacts, order);
 	const struct fault fault = fricp_parallel_phases(context, n_threads, &phase, 1, task);
 	free(order);

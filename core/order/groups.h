@@ -14,15 +14,16 @@ struct advance {
 	size_t begin[FRIC_N_TYPES], next[FRIC_N_TYPES], end[FRIC_N_TYPES], step[FRIC_N_TYPES];
 };
 
-/* The position of a list after its next step. */
+/* The position that a group's list has after its next step. */
 static inline size_t next_end(const struct advance *a, enum fric_type group)
 {
 	const size_t left = a->end[group] - a->next[group];
 	return a->next[group] + (a->step[group] < left ? a->step[group] : left);
 }
 
-/* The list with the least progress after its next step, the first of several; FRIC_N_TYPES if all are done. So a step
- * that covers a large part of its list waits until the other lists have passed it, and no list runs far ahead. */
+/* The group whose list has made the least progress after its next step, the first one of several; FRIC_N_TYPES if all
+ * are done. Thus a step that covers a large part of its list waits until the other lists have passed it, and no list
+ * runs far ahead. */
 static inline enum fric_type hindmost(const struct advance *a)
 {
 	enum fric_type least = FRIC_N_TYPES;

@@ -19,14 +19,15 @@ enum {
 
 /* ---- spans ---- */
 
-/* What a span adds: columns of forces, times stencil weights; or of each member, per_member columns apart. */
+/* The numbers that a span adds: columns of forces to be multiplied by stencil weights, or columns for each member,
+ * `per_member` columns apart. */
 struct addends {
 	const double *columns;
 	bool by_member;
 	int per_member;
 };
 
-/* Value d of member k of contact j. @param w  its weights */
+/* The number d of member k of contact j. @param w  weights of the contact */
 INLINE double addend(struct addends from, const double *w, int k, int d, size_t j)
 {
 	if (from.by_member)
@@ -46,7 +47,7 @@ INLINE void weights_for(struct addends from, const struct fric_contacts *c, enum
 		contact_weights(c, type, i, w);
 }
 
-/* A span that defers nothing. Serves all widths: type, width and by_member are constants after inlining. */
+/* Adds a span that defers nothing. Serves all widths: type, width and by_member are constants after inlining. */
 INLINE void add_whole(enum fric_type type, int width, const struct scatter *s, struct span span, struct addends from)
 {
 	const struct fric_contacts *c = s->contacts;
@@ -66,8 +67,8 @@ INLINE void add_whole(enum fric_type type, int width, const struct scatter *s, s
 	}
 }
 
-/* Destinations for a member: the sum or the deferred place; the other pointer leads to memory that is never read.
- * Avoids a branch, which would be mispredicted. */
+/* Destinations of a member: its sum and its deferred place, of which the unused one is a dummy. This avoids a branch,
+ * which would be mispredicted. */
 struct target {
 	double *sum, *later;
 };
@@ -81,7 +82,7 @@ INLINE struct target target_of(const struct scatter *s, int width, int32_t verte
 	                       deferred ? s->deferred + row * (size_t)s->apart : nowhere[1]};
 }
 
-/* For places that are any number of elements apart. */
+/* Adds a span that defers values, to places that are any number of elements apart. */
 INLINE void add_mixed(enum fric_type type, int width, const struct scatter *s, struct span span, const int32_t *places,
                       struct addends from)
 {
@@ -114,7 +115,8 @@ INLINE double *choose_row(const struct scatter *s, int width, int32_t vertex, in
 	return (double *)(sums + (apart & ~(uintptr_t)keeps) + row * (size_t)width * sizeof(double));
 }
 
-/* For contiguous places, at least two numbers wide. A deferred value is added to 0 instead of the memory's content. */
+/* Adds a span that defers values, to contiguous places of at least two numbers. A deferred value is added to 0 instead
+ * of the memory's content. */
 INLINE void add_mixed_close(enum fric_type type, int width, const struct scatter *s, struct span span,
                             const int32_t *places, struct addends from)
 {
@@ -125,7 +127,7 @@ INLINE void add_mixed_close(enum fric_type type, int width, const struct scatter
 		UNROLL
 		for (int k = 0; k < stencil_size_of(type); k++) {
 			const int32_t place = places[(size_t)k * span.n + j];
-			const int64_t keeps = -(int64_t)(place < 0); /* mask: all bits, or none if deferred */
+			const int64_t keeps = -(int64_t)(place < 0); /* mask: all bits set, or none if deferred */
 			double *to = choose_row(s, width, c->vertices[k][span.begin + j], place, keeps);
 			double2 xy;
 			__builtin_prefetch(to + (FETCH_DEFERRED & ~keeps), 1);
@@ -227,7 +229,7 @@ void fricp_scatter_deferred(const struct scatter *sums, size_t n, size_t range)
 
 /* ---- blocks ---- */
 
-/* Sets sums [begin, end) to zero and prefetches velocities, in sequence, which avoids a stall for each one later. */
+/* Sets sums [begin, end) to zero and prefetches velocities in sequence, so that later accesses do not stall. */
 static void open_numbers(const struct scatter *s, size_t begin, size_t end)
 {
 	const size_t bytes = (end - begin) * sizeof(double);
@@ -236,7 +238,7 @@ static void open_numbers(const struct scatter *s, size_t begin, size_t end)
 		__builtin_prefetch((const char *)(s->velocities + begin) + at, 0, 2);
 }
 
-/* Entries [begin, end) of the list of blocks; adjacent blocks are opened together. */
+/* Opens entries [begin, end) of the list of blocks, adjacent blocks together. */
 static void open_blocks(const struct scatter *s, size_t begin, size_t end)
 {
 	const int32_t *blocks = s->contacts->blocks;
@@ -254,7 +256,8 @@ static bool opens(const struct scatter *s)
 	return !s->schedule || !s->schedule->by_vertex;
 }
 
-/* Opens the blocks of AHEAD spans at a time: a few kilobytes are set to zero without being read first. */
+/* Opens the blocks of AHEAD spans at a time, because setting a few kilobytes to zero at once avoids reading them
+ * first. */
 void fricp_scatter_reach(const struct scatter *s, struct part part, size_t position)
 {
 	const int32_t *listed = s->contacts->listed;

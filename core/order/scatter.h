@@ -1,7 +1,7 @@
 /**
- * From the forces of contacts to forces at vertices, in the order of the sweep: gradient += Gamma^T f; also for other
- * values of stencil members. Contributions to vertices that a part (order/schedule.h) does not own go to their places
- * in a list.
+ * From the forces of contacts to forces at vertices, in the order of the sweep: gradient += Gamma^T f; it also adds
+ * other values of stencil members. Contributions to vertices that a part (order/schedule.h) does not own go to their
+ * places in a list.
  */
 #ifndef FRIC_SCATTER_H
 #define FRIC_SCATTER_H
@@ -18,10 +18,10 @@ struct scatter {
 	const struct gamma *gamma;            /* NULL: the plain form */
 	const double *velocities;             /* [n_dofs] prefetched for upcoming spans; NULL: nothing to prefetch */
 	double *sums;                         /* [n_vertices, width] */
-	double *deferred; /* [n_deferred, width] of the schedule, `apart` elements from one to the next */
-	int apart;        /* 1, or LANES for DOFs in 3D */
-	int width;        /* elements per vertex */
-	bool bounded;     /* no sum can overflow */
+	double *deferred;                     /* [n_deferred, width] of the schedule; elements are `apart` numbers apart */
+	int apart;                            /* 1, or LANES for DOFs in 3D */
+	int width;                            /* elements per vertex */
+	bool bounded;                         /* no sum can overflow */
 };
 
 /* Opens the blocks that upcoming spans reach. Call it before the span at a position of a part is added. */
@@ -39,8 +39,8 @@ void fricp_scatter_members(const struct scatter *scatter, size_t position, int p
 /* Opens a part's share of the blocks that no span reaches, until the stop flag is set. */
 void fricp_scatter_close(const struct scatter *scatter, struct part part, size_t n_parts);
 
-/* Adds the deferred values of a range of vertices, after all parts are done: of n sums with interleaved places if apart
- * > 1, else of one. */
+/* Adds the deferred values of a range of vertices, after all parts are done: to n sums with interleaved places if apart
+ * > 1, else to one. */
 void fricp_scatter_deferred(const struct scatter *sums, size_t n, size_t range);
 
 #endif

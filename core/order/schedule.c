@@ -15,8 +15,8 @@ enum {
 	NO_OWNER = 255, /* owners are stored as bytes */
 	MOST_PARTS = NO_OWNER,
 	MOST_SHARES = 4,
-	N_RANGES = 64,          /* of vertices: units of work when deferred values are added */
-	N_PIECES = 64,          /* of the sweep: units of work when deferred values are located */
+	N_RANGES = 64,          /* of vertices; units of work for adding deferred values */
+	N_PIECES = 64,          /* of the sweep; units of work for locating deferred values */
 	SPANS_PER_PIECE = 32,   /* minimum */
 	WORTH_A_REGION = 65536, /* incidences */
 	MOST_MIXED = INT32_MAX / (FRIC_MAX_STENCIL * FRIC_SPAN), /* spans: places are int32_t */
@@ -26,14 +26,14 @@ enum {
 struct plan {
 	const struct fric_contacts *contacts;
 	struct fric_schedule *s;
-	struct fric_context context; /* without a stop flag: half a schedule is useless */
+	struct fric_context context; /* without a stop flag, because half a schedule is useless */
 	int n_threads;
-	size_t n_mixed, n_incidences; /* spans that may defer values, and the number of these values */
+	size_t n_mixed, n_incidences; /* number of spans that may defer values, and of their incidences */
 	int32_t lowest;               /* lowest vertex of any contact */
 	int shift;                    /* binary logarithm of a range's size */
-	size_t n_shares;              /* of the sweep, each marked by one thread */
+	size_t n_shares;              /* shares of the sweep, each marked by one thread */
 	uint8_t *owners;              /* if `by_vertex`: [n_vertices] first part that reaches a vertex; NO_OWNER: only the
-	                                 last one does, or none. [n_shares, n_vertices] while they are determined */
+	                                 last part does, or none. [n_shares, n_vertices] during construction */
 	size_t n_pieces;              /* of the sweep */
 	size_t next[N_PIECES][N_RANGES]; /* number of places that a piece needs, then its next place */
 };
@@ -146,8 +146,8 @@ INLINE void mark_span(enum fric_type type, const struct plan *plan, struct span 
 	}
 }
 
-/* Marks a share of each part but the last, in separate arrays: threads that wrote to the same one would compete for its
- * cache lines. */
+/* Marks the vertices of a share of each part but the last. Each share has its own array, because threads that wrote to
+ * the same one would compete for its cache lines. */
 static void mark_share(void *data, size_t share, size_t begin, size_t end, struct fault *fault)
 {
 	const struct plan *plan = data;
@@ -302,7 +302,7 @@ static void list_ranges(struct plan *plan)
 	s->range[s->n_ranges] = s->n_deferred;
 }
 
-/* For few values: assigns all places in one pass, in a single range. Also writes the place after the last one. */
+/* For few values: assigns all places in one pass and in a single range, and writes the place after the last one. */
 INLINE size_t place_members(enum fric_type type, const struct plan *plan, struct part part, struct span span, size_t at,
                             int32_t *places)
 {
@@ -384,7 +384,7 @@ static void *cut(char *base, size_t *bytes, size_t n, size_t size)
 	return array;
 }
 
-/* Called when the spans that may defer values are known, but not yet which values. */
+/* Carves the arrays once it is known which spans may defer values, but not yet which values. */
 static void cut_arrays(struct plan *plan, size_t n_rounds, char *base, size_t *bytes)
 {
 	struct fric_schedule *s = plan->s;

@@ -22,8 +22,8 @@ struct fric_schedule {
 	bool by_vertex; /* vertices have owners instead of blocks */
 	size_t *first;  /* [n_parts + 1] positions in the sweep */
 	size_t *range;  /* [n_ranges + 1] first place of each range of vertices */
-	/* [n_spans] by position in the sweep: index of the first place of the span there; NO_PLACES: it defers nothing.
-	 * NULL: no span does */
+	/* [n_spans] by position in the sweep: index of the span's first place; NO_PLACES: the span defers nothing. NULL: no
+	 * span does */
 	size_t *places_of;
 	int32_t *places;   /* [stencil size, n] of each such span: place of a deferred value; < 0: added at once */
 	int32_t *vertices; /* [n_deferred] vertex of each place */

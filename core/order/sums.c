@@ -9,15 +9,15 @@ static void add_spans(const struct summation *all, struct part part, struct faul
 {
 	for (size_t i = part.begin; i < part.end; i++) {
 		struct fault here = {FRIC_OK, SIZE_MAX};
-		if (i + AHEAD < part.end) /* hardware prefetchers do not follow groups that take turns */
+		if (i + AHEAD < part.end) /* hardware prefetchers do not follow alternating groups */
 			__builtin_prefetch(&all->contacts->extents[all->contacts->sweep[i + AHEAD]]);
 		for (size_t s = 0; s < all->n_sums; s++)
 			fricp_scatter_reach(&all->sums[s], part, i);
 		all->span(all, part, i, &here);
 		if (here.code != FRIC_OK && here.position < fault->position)
-			*fault = here; /* a lower one may come later */
+			*fault = here; /* continue, because a lower contact may have a fault too */
 		if (i % SPANS_BETWEEN_STOPS == 0 && fricp_stop_raised(all->context))
-			return; /* fricp_parallel_phases looks at the flag afterwards */
+			return; /* fricp_parallel_phases checks the flag afterwards */
 	}
 }
 
@@ -31,7 +31,7 @@ static void sum_range(void *data, size_t range, size_t begin, size_t end, struct
 	}
 }
 
-/* A single range is not worth a phase, for which threads would wait: the last thread to finish adds it. */
+/* A phase makes threads wait, which a single range is not worth: the last thread to finish adds it. */
 static bool has_little_left(const struct summation *all)
 {
 	return all->schedule && all->schedule->n_ranges == 1;
@@ -61,7 +61,7 @@ static size_t n_numbers(const struct summation *all)
 	return most;
 }
 
-/* The end of [begin, end), limited to the size of a sum. */
+/* The end of [begin, end) in a sum that may be smaller. */
 static size_t end_of(const struct summation *all, const struct scatter *sum, size_t begin, size_t end)
 {
 	const size_t n = all->contacts->n_vertices * (size_t)sum->width;
@@ -128,7 +128,7 @@ bool fricp_sums_begin(struct summation *all, struct fric_schedule *own)
 	return true;
 }
 
-/* The number of deferred values of all sums together. If block is not NULL, it also assigns their arrays there. */
+/* Counts the deferred values of all sums. If block is not NULL, it also assigns their arrays there. */
 static size_t place_deferred(struct summation *all, double *block)
 {
 	const size_t n = all->schedule ? all->schedule->n_deferred : 0, n_lanes = all->n_lanes > 1 ? all->n_lanes : 1;

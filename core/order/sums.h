@@ -11,21 +11,22 @@
 struct summation {
 	const struct fric_context *context;
 	const struct fric_contacts *contacts;
-	const struct fric_schedule *schedule; /* of a query, or NULL; then set by fricp_sums_begin */
+	const struct fric_schedule *schedule; /* the query's, or NULL, which fricp_sums_begin replaces */
 	struct scatter *sums;                 /* [n_sums]; context, contacts, schedule and deferred are filled in */
 	size_t n_sums;
 	size_t n_lanes; /* 0 or 1, or up to LANES: number of sums with interleaved places, which must have the same width */
 	/* Evaluates the span at a position of the sweep and scatters its contributions. On a fault it sets *fault to the
-	 * one of the span's lowest contact, and may leave the span out. */
+	 * fault of the span's lowest contact, and may leave the span out. */
 	void (*span)(const struct summation *summation, struct part part, size_t position, struct fault *fault);
-	/* NULL, or replaces `span`: processes a whole part, from reaching the first span to the end of the last one. */
+	/* NULL, or a function that replaces `span`: processes a whole part, from opening blocks for its first span to the
+	 * end of its last one. */
 	void (*part)(const struct summation *summation, struct part part, struct fault *fault);
 	void *task;
-	atomic_size_t *n_left; /* parts that are not done; set by fricp_sums_run */
+	atomic_size_t *n_left; /* number of parts that are not done; set by fricp_sums_run */
 };
 
 /**
- * Sets the schedule: the summation's, or a new one if it has none. NULL if there is only one part, as always on one
+ * Sets the schedule: the summation's, or a new one if it has none. It is NULL if there is only one part, as on one
  * thread, where several parts would only cost time.
  * @param own  the new schedule; to be cleared with fricp_schedule_clear, even on failure
  * @return false when out of memory
@@ -40,8 +41,8 @@ static inline size_t sums_n_parts(const struct summation *summation)
 
 /**
  * Call it after fricp_sums_begin.
- * @return as fricp_parallel_phases, with the lowest fault of all spans; FRIC_E_MEMORY; FRIC_E_NOT_FINITE at no contact
- *         (contacts->n) if there is no other fault and a sum overflows
+ * @return as fricp_parallel_phases, with the lowest fault of all spans; FRIC_E_MEMORY; or FRIC_E_NOT_FINITE without a
+ *         contact (position contacts->n) if there is no other fault and a sum overflows
  * Allocates the deferred values.
  */
 struct fault fricp_sums_run(struct summation *summation);

@@ -25,7 +25,7 @@ static void merge_groups(struct fric_contacts *c, size_t begin, size_t end, int3
 		c->sweep[i] = room[a.next[hindmost(&a)]++];
 }
 
-/* A counting sort by bucket. */
+/* Orders spans with a counting sort by bucket. */
 static void order_spans(struct fric_contacts *c)
 {
 	size_t next[MOST_BUCKETS + 1];
@@ -45,7 +45,7 @@ static void order_spans(struct fric_contacts *c)
 	for (size_t slot = 0; slot < span_slots(c->n); slot++)
 		if (c->extents[slot].begin >= 0)
 			c->sweep[next[c->extents[slot].lowest >> shift]++] = (int32_t)slot;
-	for (size_t b = 0; b < n_buckets; b++) /* next[b] is the end of bucket b by now */
+	for (size_t b = 0; b < n_buckets; b++) /* next[b] is now the end of bucket b */
 		merge_groups(c, b ? next[b - 1] : 0, next[b], c->oldest);
 }
 
@@ -73,7 +73,7 @@ INLINE size_t block_of(int32_t vertex)
 	return (size_t)vertex >> BLOCK_SHIFT;
 }
 
-/* Reaches all blocks on both sides of the gap, even the few that may contain no vertex of the span. */
+/* Marks all blocks on both sides of the gap, even the few that may contain no vertex of the span. */
 INLINE void reach_near(struct reach *r, struct span_extent e)
 {
 	const size_t below = block_of(e.below), last = block_of(e.highest);
@@ -83,7 +83,8 @@ INLINE void reach_near(struct reach *r, struct span_extent e)
 		reach_block(r, b);
 }
 
-/* @param all_reached  no new block can be reached: only the oldest is looked for, until it is the first of all */
+/* Marks the blocks of a span's vertices. @param all_reached  no block is new, so only the oldest one is looked for,
+ * until it is the first of all */
 INLINE void reach_members(struct reach *r, const struct fric_contacts *c, struct span span, bool all_reached)
 {
 	for (int k = 0; k < fric_stencil_size(span.type); k++) {
@@ -125,8 +126,8 @@ void fricp_sweep_make(struct fric_contacts *c)
 	list_blocks(c);
 }
 
-/* Group by group: hardware prefetchers do not follow groups that take turns. Continues after a fault: a later span may
- * have a lower one. */
+/* Proceeds group by group, because hardware prefetchers do not follow alternating groups. Continues after a fault,
+ * because a later span may have a lower one. */
 void fricp_sweep_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
 {
 	const struct sweep *sweep = data;

@@ -27,13 +27,13 @@ static inline struct span sweep_span(const struct fric_contacts *contacts, size_
 	return span_at(contacts, (size_t)sweep_extent(contacts, i).begin);
 }
 
-/* Processes one span. On a fault it sets *fault to the one of the span's lowest contact. */
+/* Processes one span. On a fault it sets *fault to the fault of the span's lowest contact. */
 typedef void span_work(void *task, struct span span, struct fault *fault);
 
 /* Processes all spans, on a suitable number of threads. @return as fricp_parallel_phases */
 struct fault fricp_sweep_run(const struct fric_context *context, const struct fric_contacts *contacts, span_work *work,
                              void *task);
-/* The same as one of several phases: a chunk_work over at most SWEEP_CHUNK spans [begin, end) of a struct sweep. */
+/* fricp_sweep_run as one of several phases: fricp_sweep_chunk processes at most SWEEP_CHUNK spans [begin, end). */
 struct sweep {
 	const struct fric_contacts *contacts;
 	span_work *work;
