@@ -10,7 +10,7 @@
 #undef LOG1P
 #undef NAMED
 
-/* Long double, because lengths of 1e-150 must not underflow when squared and cubed. */
+/* Long double, because the squares and cubes of lengths of 1e-150 must not underflow. */
 #define real long double
 #define LOG1P log1pl
 #define NAMED(name) name##_in_range
@@ -45,7 +45,7 @@ void fricp_barrier_derivatives(const struct fric_barrier *barrier, long double d
 		(struct barrier_derivatives){exact.force, exact.by_distance, exact.by_dhat, exact.by_stiffness, exact.by_dmin};
 }
 
-/* Rates from derivatives in doubles or in long doubles. */
+/* Sets rates from derivatives in doubles or in long doubles. */
 #define RATES(of, rates) \
 	do { \
 		(rates)->by_distance = (double)((of).by_distance / (of).force); \

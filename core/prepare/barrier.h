@@ -1,8 +1,8 @@
 /**
  * Normal forces from barriers on squared distances (docs/physics.md 3).
  *
- * With sigma = distance^2 - dmin^2 and top = (2 dmin + dhat) dhat the force is -stiffness b'(sigma) 2 distance, and with
- * physical scaling dhat/units times as much:
+ * With sigma = distance^2 - dmin^2 and top = (2 dmin + dhat) dhat the force is -stiffness b'(sigma) 2 distance, and
+ * with physical scaling this times dhat/units:
  *
  *   FRIC_CLAMPED_LOG             b = -(sigma - top)^2 ln(sigma/top)                             units top^2
  *   FRIC_NORMALIZED_CLAMPED_LOG  b = -(sigma/top - 1)^2 ln(sigma/top)                           units 1
@@ -31,8 +31,8 @@ struct barrier_derivatives {
 };
 
 /**
- * The force and its derivatives; each term of these keeps its digits near dmin and near dmin + dhat. From dmin + dhat
- * on all are zero.
+ * Computes the force and its derivatives, each term of which keeps its digits near dmin and near dmin + dhat. From dmin
+ * + dhat on all are zero.
  * @param distance  > dmin
  */
 void fricp_barrier_derivatives(const struct fric_barrier *barrier, long double distance,

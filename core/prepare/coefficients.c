@@ -9,7 +9,7 @@ struct side {
 	int n;
 	const int32_t *vertices; /* NULL: the world */
 	double a, b;
-	double off[2]; /* error bounds of a and b */
+	double off[2]; /* error bounds of the coordinates */
 };
 
 INLINE void sides_of(enum fric_type type, const int32_t *v, const double beta[2], const double off[2],
@@ -47,8 +47,8 @@ static double interpolate(const struct side *s, const double x[3])
 	return value;
 }
 
-/* Each term of an interpolation, x0 or a difference times its weight, is rounded up to four times; for subnormal terms
- * the error does not shrink with the term. */
+/* Error bounds per term of an interpolation. A term, x0 or a difference times its weight, is rounded up to four times;
+ * the error of subnormal terms does not shrink with the term. */
 static const long double rounding = 0x1p-51L, underflow = 0x1p-1070L;
 
 /* Error bound of an interpolation of values that have errors up to `error`. */
@@ -63,7 +63,7 @@ static long double interpolation_error(const struct side *s, const double x[3], 
 	return sum;
 }
 
-/* @param error  NULL, or set to the error bound of the value */
+/* @param error  NULL, or set to an error bound of the value */
 static double vertex_value(const struct side *s, const double *vertex_mu, long double *error)
 {
 	static const long double exact[3];
@@ -75,7 +75,7 @@ static double vertex_value(const struct side *s, const double *vertex_mu, long d
 	return interpolate(s, x);
 }
 
-/* A sum of large numbers would overflow, and the halves of subnormal numbers would be rounded. */
+/* The mean, without overflow in the sum of large numbers and without rounding the halves of subnormal ones. */
 static double mean(double a, double b)
 {
 	return fabs(a) < 1 && fabs(b) < 1 ? (a + b) / 2 : a / 2 + b / 2;
@@ -87,7 +87,7 @@ static double harmonic_mean(double a, double b)
 	return a * (fabs(b) < 1 ? 2 * (b / (a + b)) : b / (a / 2 + b / 2));
 }
 
-/* Negative or NaN where the blend is not defined for a negative side; the caller rejects both. */
+/* Negative or NaN if the blend is not defined for a negative side; the caller rejects both. */
 static double blend(enum fric_blend kind, double a, double b)
 {
 	switch (kind) {
@@ -113,8 +113,8 @@ static double from_vertices(const struct fric_friction *f, const struct side sid
 	return side[1].vertices ? blend(f->blend, a, vertex_value(&side[1], vertex_mu, NULL)) : a;
 }
 
-/* Whether a blend with a negative result can be zero for sides within p of a and q of b. A blend changes sign where a
- * side is zero; the mean, where the sides are opposite. */
+/* Whether a blend with a negative result can be zero for sides within p of a and q of b. The mean changes sign where
+ * the sides are opposite, other blends where a side is zero. */
 static bool blend_may_be_zero(enum fric_blend kind, long double a, long double p, long double b, long double q)
 {
 	switch (kind) {
@@ -212,7 +212,7 @@ enum fric_code fricp_contact_coefficients(const struct fric_friction *friction, 
 
 /* ---- derivatives ---- */
 
-/* The members of a contact: their weights on their side, and the values at them, if any. */
+/* The members of a contact: their weights on their side, and the values at them if they have any. */
 struct parts {
 	int n;
 	const struct member *member;
@@ -352,8 +352,8 @@ void fricp_coefficient_derivatives(const struct fric_friction *friction, enum fr
 
 /* ---- second derivatives ---- */
 
-/* The change of a blend's derivatives with its sides. Nonlinear blends are homogeneous of degree one, so only the
- * change of the sides' ratio matters. */
+/* The change of a blend's derivatives due to a change of its sides. Nonlinear blends are homogeneous of degree one, so
+ * only the change of the sides' ratio matters. */
 static struct blend_derivatives blend_second_derivatives(enum fric_blend kind, long double a, long double b,
                                                          long double da, long double db)
 {

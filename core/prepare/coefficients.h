@@ -24,29 +24,29 @@ enum fric_code fricp_contact_coefficients(const struct fric_friction *friction, 
 struct coefficient_derivatives {
 	int n;
 	size_t at[FRIC_MAX_STENCIL];      /* index of the source: a vertex; row * n_materials + column in the table; or 0 */
-	long double by[FRIC_MAX_STENCIL]; /* infinite for a geometric mean with one zero side */
+	long double by[FRIC_MAX_STENCIL]; /* derivatives; infinite for a geometric mean with one zero side */
 	long double by_closest_point[2];
 };
 
 /**
- * Derivatives of one coefficient of a contact, as fricp_contact_coefficients computes it. If both sides are equal,
- * minimum and maximum use the derivative of the first; geometric and harmonic means of two zeros give half to each.
- * @param values  of the source: vertex_mu_s or vertex_mu_k, material_mu_s or material_mu_k; not read with a scalar
+ * Computes the derivatives of one coefficient of fricp_contact_coefficients. If both sides are equal, minimum and
+ * maximum use the derivative of the first; geometric and harmonic means of two zeros give half to each.
+ * @param values  the source's values: vertex_mu_s or vertex_mu_k, material_mu_s or material_mu_k; not read for a scalar
  */
 void fricp_coefficient_derivatives(const struct fric_friction *friction, enum fric_type type, const int32_t *stencil,
                                    const double closest_point[2], const double *values,
                                    struct coefficient_derivatives *derivatives);
 
 /**
- * The change of `by` along a tangent of the values, [FRIC_MAX_STENCIL]: the second derivatives of blends. All other
- * steps are linear in the values. May be infinite if one side is zero.
+ * Computes the change of `by` along a tangent of the values, [FRIC_MAX_STENCIL], that is, second derivatives of blends.
+ * All other steps are linear in the values. May be infinite if one side is zero.
  * @param tangent  of the values; NULL: zeros
  */
 void fricp_coefficient_second_derivatives(const struct fric_friction *friction, enum fric_type type,
                                           const int32_t *stencil, const double closest_point[2], const double *values,
                                           const double *tangent, long double by[FRIC_MAX_STENCIL]);
 
-/* derivative * change, but 0 if the change is 0, even for an infinite derivative. */
+/* derivative * change, but 0 for a change of 0 even if the derivative is infinite. */
 static inline long double coefficient_share(long double derivative, long double change)
 {
 	return derivative == 0 || change == 0 ? 0 : derivative * change;

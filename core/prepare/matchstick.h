@@ -1,7 +1,7 @@
 /**
- * Coefficients along ellipses, and the derivatives of one (docs/physics.md 3): mu = sqrt((mu_0 t_0)^2 + (mu_1 t_1)^2), with t
- * the direction of a slip; (1, 0) and constant if that is slower than 1e-10 eps_v. A zero ellipse stands for the scalar
- * coefficient of its kind, so its axes have no effect.
+ * Effective coefficients from ellipses, and their derivatives (docs/physics.md 3): mu = sqrt((mu_0 t_0)^2 + (mu_1
+ * t_1)^2), with t the direction of a slip; (1, 0) and constant if that is slower than 1e-10 eps_v. A zero ellipse
+ * stands for the scalar coefficient of its kind, so its axes have no effect.
  */
 #ifndef FRIC_MATCHSTICK_H
 #define FRIC_MATCHSTICK_H
@@ -39,7 +39,7 @@ static inline bool choose_coefficients(const struct fric_contacts *contacts, con
 	return slip_finite(&slip) && isfinite(mu_s) && isfinite(mu_k);
 }
 
-/* Direction and length of a slip; length 0: the direction is constant. */
+/* Direction and length of a slip. If the length is 0, the direction is constant. */
 struct matchstick {
 	long double direction[2], length;
 };
@@ -47,7 +47,7 @@ struct matchstick {
 static inline struct matchstick matchstick_along(const long double slip[2], long double eps_v)
 {
 	const long double length = hypotl(slip[0], slip[1]);
-	/* the same bound as in choose_coefficients, in doubles */
+	/* the bound of choose_coefficients, in doubles */
 	if (length < 1e-10 * (double)eps_v || length == 0)
 		return (struct matchstick){{1, 0}, 0};
 	return (struct matchstick){{slip[0] / length, slip[1] / length}, length};
@@ -60,7 +60,7 @@ static inline long double matchstick_turn(const struct matchstick *m, const long
 	return m->length > 0 ? (t[0] * change[1] - t[1] * change[0]) / m->length : 0;
 }
 
-/* The transpose: the slip's cotangent. */
+/* The transpose: sets the slip's cotangent. */
 static inline void matchstick_turn_cotangent(const struct matchstick *m, long double turn, long double slip[2])
 {
 	const long double across = m->length > 0 ? turn / m->length : 0;

@@ -31,7 +31,7 @@ struct preparation {
 	struct fric_contacts *contacts;
 	const struct fric_kernels *kernels;
 	atomic_size_t n_skipped;
-	atomic_bool some_extreme, some_extreme_mu; /* not all contacts, or not all coefficients, are ordinary */
+	atomic_bool some_extreme, some_extreme_mu; /* some contacts, or some coefficients, are not ordinary */
 };
 
 /* A span in preparation. Below, j counts its contacts. */
@@ -80,7 +80,7 @@ static void store_geometry(const struct drafts *d, size_t j, const struct fric_g
 	c->distance[at] = g->distance;
 }
 
-/* Arms and normal of a contact of bodies. The normal is needed for spin even if the basis is given. */
+/* Sets the arms and the normal of a contact of bodies. Spin needs the normal even if the basis is given. */
 static enum fric_code find_arms(const struct drafts *d, size_t j)
 {
 	const struct fric_batch *b = d->task->batch;
@@ -147,7 +147,7 @@ static void find_normal_forces(struct drafts *d)
 	}
 }
 
-/* A closest point from the caller has been rounded, too. */
+/* Sets error bounds of a closest point. One from the caller has been rounded, too. */
 static void closest_point_uncertainty(const struct drafts *d, size_t j, const double closest_point[2],
                                       double uncertainty[2])
 {
@@ -160,8 +160,8 @@ static void closest_point_uncertainty(const struct drafts *d, size_t j, const do
 	fricp_derived_uncertainty(d->span.type, d->task->batch->dim, p, closest_point, uncertainty);
 }
 
-/* Coefficients from the batch's friction. The uncertainty of the closest point matters only if a coefficient is
- * negative. */
+/* Computes coefficients from the batch's friction. The uncertainty of the closest point matters only if a coefficient
+ * is negative. */
 static enum fric_code common_coefficients(const struct drafts *d, size_t j, double mu[2])
 {
 	const struct fric_contacts *c = d->task->contacts;
@@ -243,8 +243,8 @@ static void copy_fields(const struct drafts *d)
 	copy_column(d, g->roll_radius, 0, 0, c->roll_radius);
 }
 
-/* Keeps the stencil, so that patterns do not depend on skipped contacts; without force and basis all results are
- * zero. */
+/* Keeps the stencil, so that patterns do not depend on skipped contacts. All results are zero because force and basis
+ * are. */
 static void skip(struct fric_contacts *c, size_t at, enum fric_code code)
 {
 	for (int m = 0; m < 2; m++)
@@ -296,7 +296,7 @@ static void find_extent(const struct drafts *d)
 	kernels->extent(stencil_at(d, 0), d->span.n * (size_t)fric_stencil_size(d->span.type), extent);
 }
 
-/* The geometry of a whole span by a kernel; work->good[j] is 0 where that was not accurate enough. */
+/* Computes the geometry of a whole span in a kernel; work->good[j] is 0 where the kernel was not accurate enough. */
 static void span_geometry(const struct drafts *d, struct geometry_workspace *work)
 {
 	struct fric_contacts *c = d->task->contacts;

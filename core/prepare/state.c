@@ -1,4 +1,4 @@
-/* The effective coefficients along the lagged slip. */
+/* Effective coefficients along the lagged slip. */
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -11,7 +11,7 @@ struct choice {
 	const struct fric_contacts *contacts;
 	const double *lagged_velocities;
 	struct coefficients *effective;
-	atomic_bool some_extreme; /* not all coefficients are ordinary */
+	atomic_bool some_extreme; /* some coefficients are not ordinary */
 };
 
 static void choose_span(void *data, struct span span, struct fault *fault)
@@ -24,7 +24,7 @@ static void choose_span(void *data, struct span span, struct fault *fault)
 		atomic_store_explicit(&task->some_extreme, true, memory_order_relaxed);
 }
 
-/* A state with two columns of n, each aligned. */
+/* Allocates a state with two columns of n, each aligned. */
 static struct fric_state *allocate(const struct fric_memory *memory, size_t n)
 {
 	const size_t bytes = (n * sizeof(double) + FRIC_ALIGNMENT - 1) / FRIC_ALIGNMENT * FRIC_ALIGNMENT;
@@ -40,7 +40,7 @@ static struct fric_state *allocate(const struct fric_memory *memory, size_t n)
 	return state;
 }
 
-/* For contacts at vertices only, or of bodies only. */
+/* Creates the state of contacts at vertices only, or of bodies only. */
 static enum fric_code create_part(const struct fric_context *context, const struct fric_contacts *contacts,
                                   const double *lagged_velocities, struct fric_state **state, struct fric_error *error)
 {
