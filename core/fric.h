@@ -43,7 +43,7 @@ typedef _Atomic(bool) fric_flag;
 #endif
 
 #define FRIC_VERSION "0.1.0"
-#define FRIC_ABI 2 /* the shared library is libfric.so.2 */
+#define FRIC_ABI 2 /* the shared library's name is libfric.so.2 */
 
 /* Contact types, in the order in which groups are evaluated and listed everywhere. */
 enum fric_type {
@@ -52,7 +52,7 @@ enum fric_type {
 	FRIC_EDGE_EDGE,
 	FRIC_FACE_VERTEX,
 	FRIC_PLANE_VERTEX,
-	FRIC_BODY_BODY, /* between two rigid bodies; the next type: between a body and the world */
+	FRIC_BODY_BODY, /* two rigid bodies; FRIC_BODY_WORLD: a body and the world */
 	FRIC_BODY_WORLD
 };
 #define FRIC_N_TYPES 7
@@ -75,7 +75,8 @@ enum fric_code {
 	FRIC_E_GRAIN_ALONG_NORMAL,
 };
 
-/* The first fault in the order of groups and contacts, whichever thread found it. contact < 0: no single contact. */
+/* The first fault in the order of groups and contacts, whichever thread found it. contact < 0: no single contact is at
+ * fault. */
 struct fric_error {
 	enum fric_code code;
 	enum fric_type group;
@@ -97,8 +98,9 @@ const struct fric_kernels *fric_kernels_best(void);
 const struct fric_kernels *fric_kernels_find(const char *name);
 const char *fric_kernels_name(const struct fric_kernels *kernels);
 
-/* Allocator of large blocks: 64-byte aligned, given back with the size they were taken with. Both functions may be
- * called from any thread. Must outlive everything that was allocated from it. */
+/* Allocator of large blocks. Blocks must be 64-byte aligned, and are given back with the size with which they were
+ * taken. Both functions may be called from any thread. The allocator must outlive everything that was allocated from
+ * it. */
 struct fric_memory {
 	void *(*take)(void *pool, size_t bytes); /* NULL when out of memory */
 	void (*give)(void *pool, void *block, size_t bytes);
@@ -154,7 +156,7 @@ struct fric_curve {
 	size_t n;
 	const double *speeds;  /* [n] from 0, strictly ascending */
 	const double *factors; /* [n] >= 0, the first is 1 */
-	const double *areas; /* NULL, or [n] from fric_curve_areas (fric_mollifier.h); used by the scalar functions only */
+	const double *areas; /* NULL, or [n] from fric_curve_areas (fric_mollifier.h); only the scalar functions read it */
 };
 
 /* The friction law (docs/physics.md 2). All zero: the default. */
@@ -207,7 +209,7 @@ struct fric_batch {
 	struct fric_friction friction;
 	struct fric_barrier barrier;
 	struct fric_group groups[FRIC_N_TYPES];
-	bool skip_degenerate; /* a degenerate contact becomes zeros instead of an error */
+	bool skip_degenerate; /* a degenerate contact is skipped instead of causing an error */
 	size_t n_bodies;
 	const double *body_positions; /* [n_bodies, dim] reference points of the twists */
 };
@@ -233,8 +235,8 @@ enum fric_code fric_prepare(const struct fric_context *context, const struct fri
                             struct fric_contacts **contacts, struct fric_error *error);
 void fric_contacts_free(struct fric_contacts *contacts);
 
-/* The effective coefficients of contacts with mu_s_aniso or mu_k_aniso, chosen along one slip per contact. Owns its
- * memory and is immutable; contacts may have any number of states at the same time. */
+/* The effective coefficients of contacts with mu_s_aniso or mu_k_aniso, chosen for the direction of one slip per
+ * contact. Owns its memory and is immutable; contacts may have any number of states at the same time. */
 struct fric_state;
 /**
  * Chooses the effective coefficients along the slip at given velocities (matchstick model, docs/physics.md 3).
@@ -247,14 +249,14 @@ enum fric_code fric_state_create(const struct fric_context *context, const struc
                                  const double *lagged_velocities, struct fric_state **state, struct fric_error *error);
 void fric_state_free(struct fric_state *state);
 
-/* Assigns contacts to threads, and determines which sums each thread leaves to others; depends only on the stencils and
- * the number of threads. Owns its memory and is immutable. Worth keeping if many gradients are evaluated: creating it
- * takes 3 % of the time of one if contacts and vertices are in the order of the mesh, and up to half if their order is
- * random. */
+/* Assigns contacts to threads, and determines which sums each thread leaves to others. It depends only on the stencils
+ * and the number of threads. Owns its memory and is immutable. Keep it if you evaluate many gradients: creating it
+ * takes 3 % of the time of one gradient if contacts and vertices are in the order of the mesh, and up to half of it if
+ * their order is random. */
 struct fric_schedule;
 /**
- * @param contacts  the only contacts that the schedule is valid for. It fits the number of threads of `context` and
- *                  gives the same results with any other
+ * @param contacts  the schedule is valid for these contacts only. It is made for the number of threads of `context`;
+ *                  results are the same with any other number
  * @param schedule  set to a schedule, to be freed with fric_schedule_free; NULL on failure, and if a single thread
  *                  evaluates these contacts
  * Allocates the schedule; its arrays come from memory, the rest from malloc.
@@ -263,18 +265,19 @@ enum fric_code fric_schedule_create(const struct fric_context *context, const st
                                     struct fric_schedule **schedule, struct fric_error *error);
 void fric_schedule_free(struct fric_schedule *schedule);
 
-/* Where lagged contacts are evaluated. Set unused members to zero: later versions may add members. */
+/* The velocities and the state at which lagged contacts are evaluated. Set unused members to zero: later versions may
+ * add members. */
 struct fric_query {
 	const double *velocities;             /* [n_dofs], finite */
-	const struct fric_state *state;       /* NULL: all contacts use their scalar coefficients */
-	const struct fric_schedule *schedule; /* NULL: made for each gradient. One thread ignores it */
+	const struct fric_state *state;       /* NULL: contacts use their scalar coefficients */
+	const struct fric_schedule *schedule; /* NULL: one is made for each gradient. Not read on one thread */
 };
 
 int fric_dim(const struct fric_contacts *contacts);
 size_t fric_n_vertices(const struct fric_contacts *contacts);
 size_t fric_n_bodies(const struct fric_contacts *contacts);
 size_t fric_n_dofs(const struct fric_contacts *contacts);
-size_t fric_n_contacts(const struct fric_contacts *contacts); /* in all groups */
+size_t fric_n_contacts(const struct fric_contacts *contacts); /* of all groups together */
 size_t fric_group_size(const struct fric_contacts *contacts, enum fric_type type);
 /* The reason why a contact was skipped; FRIC_OK if it was not. */
 enum fric_code fric_skipped(const struct fric_contacts *contacts, enum fric_type type, size_t contact);
@@ -311,20 +314,20 @@ enum fric_code fric_line(const struct fric_context *context, const struct fric_c
 
 /* Outputs per contact, with these rows; skipped contacts give zeros (status: 2). */
 enum fric_output {
-	FRIC_OUT_POTENTIAL,           /* [n] weight and normal force included */
-	FRIC_OUT_TANGENTIAL_VELOCITY, /* [n, dim-1] surface velocity and anchor included, before mu_aniso scaling */
+	FRIC_OUT_POTENTIAL,           /* [n] including weight and normal force */
+	FRIC_OUT_TANGENTIAL_VELOCITY, /* [n, dim-1] including surface velocity and anchor, before mu_aniso scaling */
 	FRIC_OUT_MU_S,                /* [n] effective coefficients */
 	FRIC_OUT_MU_K,                /* [n] */
 	FRIC_OUT_NORMAL_FORCE,        /* [n] without weight */
-	FRIC_OUT_DISTANCE,            /* [n] unsigned; check fric_has_output */
+	FRIC_OUT_DISTANCE,            /* [n] unsigned; only if fric_has_output */
 	FRIC_OUT_CLOSEST_POINT,       /* [n, m], m > 0 */
 	FRIC_OUT_TANGENT_BASIS,       /* [n, dim, dim-1] */
 	FRIC_OUT_STATUS,              /* [n] 0 sticks, 1 slides, 2 skipped */
 	FRIC_OUT_SLIP_RATIO,          /* [n] |u| / eps_v, after mu_aniso scaling; of bodies |S| / eps_v */
 	FRIC_OUT_FRICTION_FORCE,      /* [n, dim] on the first side, distributed by the stencil weights */
 	FRIC_OUT_ANCHOR,              /* [n, dim] velocity: the anchor of the next step */
-	FRIC_OUT_SPIN,                /* [n] of bodies in 3D: angular velocity about the normal, not times spin_radius */
-	FRIC_OUT_ROLLING, /* [n, dim-1] of bodies: P^T (angular velocity), in 2D itself, not times roll_radius */
+	FRIC_OUT_SPIN,    /* [n] of bodies in 3D: angular velocity about the normal, without the factor spin_radius */
+	FRIC_OUT_ROLLING, /* [n, dim-1] of bodies: P^T (angular velocity), 2D: angular velocity; without roll_radius */
 };
 #define FRIC_N_OUTPUTS 14
 bool fric_has_output(const struct fric_contacts *contacts, enum fric_type type, enum fric_output output);
@@ -414,7 +417,7 @@ size_t fric_pattern_n_entries(const struct fric_pattern *pattern);
 const int64_t *fric_pattern_indptr(const struct fric_pattern *pattern);  /* [n_rows + 1] */
 const int32_t *fric_pattern_indices(const struct fric_pattern *pattern); /* [n_entries] */
 /**
- * Values of the CSR Hessian.
+ * Computes the values of the CSR Hessian.
  * @param pattern  made from the same contacts
  * @param data     [n_entries]; overwritten
  * Allocates the contacts' contributions to the matrix, and room for wide rows, from memory, while it runs.
@@ -424,7 +427,7 @@ enum fric_code fric_hessian_csr(const struct fric_context *context, const struct
                                 struct fric_error *error);
 
 /* The same matrix in block rows (BSR): a dim x dim block for each pair of vertices. In a triangle, diagonal blocks are
- * complete. Not for contacts with bodies, whose rows are left out. */
+ * complete. The rows of bodies are left out, so use it only for contacts without bodies. */
 size_t fric_pattern_n_blocks(const struct fric_pattern *pattern);
 /**
  * @param indptr   [n_vertices + 1] start of each vertex's blocks; overwritten
@@ -435,7 +438,7 @@ size_t fric_pattern_n_blocks(const struct fric_pattern *pattern);
 enum fric_code fric_pattern_blocks(const struct fric_context *context, const struct fric_pattern *pattern,
                                    int64_t *indptr, int32_t *indices, struct fric_error *error);
 /**
- * Values of the Hessian in block rows, bitwise equal to fric_hessian_csr.
+ * Computes the values of the Hessian in block rows, bitwise equal to fric_hessian_csr.
  * @param pattern  made from the same contacts
  * @param indptr   [n_vertices + 1] from fric_pattern_blocks
  * @param data     [fric_pattern_n_blocks, dim, dim]; overwritten
@@ -449,7 +452,7 @@ enum fric_code fric_hessian_bsr(const struct fric_context *context, const struct
  * a query. Derivatives have the shape of the field. */
 enum fric_field {
 	FRIC_WRT_VELOCITIES,        /* [n_dofs] */
-	FRIC_WRT_LAGGED_VELOCITIES, /* [n_dofs] fric_derivation.slip_velocities, if directions follow them */
+	FRIC_WRT_LAGGED_VELOCITIES, /* [n_dofs] fric_derivation.slip_velocities, if directions depend on them */
 	FRIC_WRT_POSITIONS,         /* [n_vertices, dim] */
 	FRIC_WRT_BODY_POSITIONS,    /* [n_bodies, dim] */
 	FRIC_WRT_EPS_V,             /* one number: friction.eps_v */
@@ -457,7 +460,7 @@ enum fric_field {
 	FRIC_WRT_MU_K,
 	FRIC_WRT_VERTEX_MU_S, /* [n_vertices] */
 	FRIC_WRT_VERTEX_MU_K,
-	FRIC_WRT_MATERIAL_MU_S, /* [n_materials, n_materials]: tangents are symmetric; cotangents count each half */
+	FRIC_WRT_MATERIAL_MU_S, /* [n_materials, n_materials] a symmetric tangent; a cotangent per entry */
 	FRIC_WRT_MATERIAL_MU_K,
 	FRIC_WRT_STRIBECK_SPEED, /* one number: friction.law.stribeck_speed */
 	FRIC_WRT_VISCOUS,        /* one number: friction.law.viscous */
@@ -495,9 +498,9 @@ enum fric_row {
 };
 #define FRIC_N_ROWS 21
 
-/* An array for each of some fields: tangents, which are read, or cotangents, which are overwritten. NULL: the tangent
- * is zero, the cotangent is not wanted. Set only fields that the batch has: rows of groups that have contacts and whose
- * data is not NULL. */
+/* One array for each of some fields: tangents, which are read, or cotangents, which are overwritten. NULL means that
+ * the tangent is zero, or that the cotangent is not wanted. Set only fields that the batch has, and rows only of groups
+ * that have contacts and whose data is not NULL. */
 struct fric_differential {
 	double *fields[FRIC_N_FIELDS];
 	double *rows[FRIC_N_TYPES][FRIC_N_ROWS];
@@ -509,7 +512,7 @@ struct fric_derivation {
 	const struct fric_batch *batch; /* the one that `contacts` were prepared from */
 	const struct fric_contacts *contacts;
 	const struct fric_query *query;
-	const double *slip_velocities;       /* [n_dofs] that the state was created with; NULL without a state */
+	const double *slip_velocities;       /* [n_dofs] passed to fric_state_create; NULL without a state */
 	bool vertices_follow, bodies_follow; /* whether the directions of effective coefficients, at vertices and of bodies,
 	                                        depend on slip_velocities and on every other input of the slip there; if
 	                                        not, they are constants */
@@ -521,8 +524,8 @@ struct fric_derivation {
  * @param potential_tangent, gradient_tangent  the same shapes; overwritten
  * @return FRIC_OK, FRIC_E_NOT_FINITE if a result overflows, or another error's code. At a knot of a piecewise
  *         definition the right-hand derivative is used; skipped contacts give zero
- * Allocates while it runs, from memory: a schedule, unless `query` has one, and columns of some numbers per contact;
- * and from malloc what fric_evaluate does.
+ * Allocates while it runs, from memory: a schedule, unless `query` has one, and some columns of numbers per contact;
+ * and from malloc what fric_evaluate allocates.
  */
 enum fric_code fric_jvp(const struct fric_context *context, const struct fric_derivation *derivation,
                         const struct fric_differential *tangents, double *potential, double *gradient,
@@ -534,7 +537,7 @@ enum fric_code fric_jvp(const struct fric_context *context, const struct fric_de
  * @param gradient_cotangent  [n_dofs] finite; NULL: zeros
  * @param cotangents          its arrays are overwritten; on FRIC_E_NOT_FINITE without a contact, entries that do not
  *                            fit a double are not finite
- * Allocates while it runs what fric_jvp does, from memory and from malloc.
+ * Allocates while it runs what fric_jvp allocates, from memory and from malloc.
  */
 enum fric_code fric_vjp(const struct fric_context *context, const struct fric_derivation *derivation,
                         double potential_cotangent, const double *gradient_cotangent, double *potential,
@@ -547,7 +550,7 @@ bool fric_row_has_second(enum fric_row row);
  * The derivative along tangents of the result of fric_vjp with potential cotangent 1: a product with the second
  * derivatives of the potential. Supports velocities, eps_v, coefficients (scalar, at vertices, of materials, of
  * groups), and normal forces and weights of groups; all other pointers must be NULL.
- * Allocates while it runs, from memory: a schedule, unless `query` has one, and columns of some numbers per contact.
+ * Allocates while it runs, from memory: a schedule, unless `query` has one, and some columns of numbers per contact.
  */
 enum fric_code fric_second_derivative_product(const struct fric_context *context,
                                               const struct fric_derivation *derivation,
@@ -555,9 +558,10 @@ enum fric_code fric_second_derivative_product(const struct fric_context *context
                                               const struct fric_differential *cotangents, struct fric_error *error);
 
 /* The Jacobian of the gradient with respect to positions, [n_dofs, n_vertices * dim], not symmetric; the rows of bodies
- * are empty. Triplets in the order of fric_hessian_triplets (FRIC_FULL), of contacts at vertices only. */
+ * are empty. It has triplets for contacts at vertices only, in the order of fric_hessian_triplets (FRIC_FULL). */
 size_t fric_n_jacobian_triplets(const struct fric_contacts *contacts);
 /**
+ * Computes the triplets of this Jacobian.
  * @param rows, cols  [fric_n_jacobian_triplets]; overwritten. Both may be NULL if the caller already has them
  * @param values      [fric_n_jacobian_triplets]; overwritten
  * Allocates nothing.
@@ -574,6 +578,7 @@ enum fric_code fric_position_jacobian_triplets(const struct fric_context *contex
 enum fric_code fric_jacobian_pattern_create(const struct fric_context *context, const struct fric_contacts *contacts,
                                             struct fric_pattern **pattern, struct fric_error *error);
 /**
+ * Computes the values of this Jacobian in CSR rows.
  * @param pattern  from fric_jacobian_pattern_create
  * @param data     [fric_pattern_n_entries]; overwritten
  * Allocates the contacts' contributions to the matrix, and room for wide rows, from memory, while it runs.
@@ -581,14 +586,14 @@ enum fric_code fric_jacobian_pattern_create(const struct fric_context *context, 
 enum fric_code fric_position_jacobian_csr(const struct fric_context *context, const struct fric_derivation *derivation,
                                           const struct fric_pattern *pattern, double *data, struct fric_error *error);
 
-/* The quantities that are compared with central differences. */
+/* The quantities that fric_compare compares with central differences. */
 enum fric_quantity { FRIC_POTENTIAL, FRIC_GRADIENT, FRIC_HESSIAN };
 #define FRIC_N_QUANTITIES 3
 #define FRIC_TOLERANCE 1e-8 /* see docs/check.md */
 
-/* How well one quantity agrees. All numbers are finite: larger values are replaced by the largest double. */
+/* The agreement of one quantity. All numbers are finite: larger values are replaced by the largest double. */
 struct fric_agreement {
-	double largest_difference; /* of the potential, the gradient's entries, or the contacts' block entries */
+	double largest_difference; /* of the potential, of entries of the gradient, or of entries of contacts' blocks */
 	double largest_entry;      /* largest absolute value of the numbers compared */
 	double contacts;           /* largest relative difference of one contact, relative to its own scale */
 	double assembled;          /* largest relative difference of the sums over contacts */
@@ -597,10 +602,10 @@ struct fric_agreement {
 struct fric_comparison {
 	bool agrees; /* all relative differences are within FRIC_TOLERANCE */
 	struct fric_agreement of[FRIC_N_QUANTITIES];
-	/* The worst contact; worst < 0 and the rest zero if there are no contacts. */
+	/* The contact that agrees least; worst < 0 and the rest zero if there are no contacts. */
 	int64_t worst;
 	enum fric_type group;
-	int32_t vertices[FRIC_MAX_STENCIL]; /* of its stencil, or bodies; 0 beyond its size */
+	int32_t vertices[FRIC_MAX_STENCIL]; /* its stencil, or its bodies; 0 beyond its size */
 	enum fric_quantity quantity;
 	double relative_difference;
 	int status;        /* 0 sticks, 1 slides, 2 skipped */
@@ -613,22 +618,24 @@ struct fric_comparison {
  * velocities. Takes some 10 us per contact.
  * @param comparison  overwritten on FRIC_OK
  * @return FRIC_OK whether or not they agree; otherwise the code of the call above that failed
- * Allocates all these results except the triplets while it runs, from memory; and from malloc what those calls do.
+ * Allocates all these results except the triplets while it runs, from memory; and from malloc what those calls
+ * allocate.
  */
 enum fric_code fric_compare(const struct fric_context *context, const struct fric_contacts *contacts,
                             const struct fric_query *query, struct fric_comparison *comparison,
                             struct fric_error *error);
 
-#define FRIC_DERIVATIVE_TOLERANCE 1e-7 /* of differences of results; see docs/check.md */
-#define FRIC_TRANSPOSE_TOLERANCE 1e-9  /* of products of cotangents and tangents */
+#define FRIC_DERIVATIVE_TOLERANCE 1e-7 /* for differences of results; see docs/check.md */
+#define FRIC_TRANSPOSE_TOLERANCE 1e-9  /* for products of cotangents and tangents */
 
-/* How well derivatives along one direction agree. Relative differences, finite. < 0: not compared, because a derivative
- * does not fit a double even along a shortened direction (all three), or a cotangent does not (transposed). */
+/* The agreement of derivatives along one direction, as finite relative differences. A value < 0 was not compared: all
+ * three if a derivative does not fit a double even along a shortened direction, `transposed` if a cotangent does
+ * not. */
 struct fric_derivative_agreement {
-	bool agrees;                /* everything that is compared is within its tolerance */
-	double potential, gradient; /* fric_jvp against differences of results; for the gradient the largest */
-	double transposed;          /* fric_vjp times the direction against cotangents times fric_jvp */
-	/* The contact whose members' gradients differ most on average; worst < 0 if there are no contacts. */
+	bool agrees;                /* everything that was compared is within its tolerance */
+	double potential, gradient; /* fric_jvp against differences of results; for the gradient, the largest difference */
+	double transposed;          /* fric_vjp . direction against cotangents . fric_jvp */
+	/* The contact at whose members gradients differ most on average; worst < 0 if there are no contacts. */
 	int64_t worst;
 	enum fric_type group;
 };
@@ -638,12 +645,12 @@ struct fric_derivative_agreement {
  * fric_vjp with fric_jvp. The direction consists of pseudorandom numbers of either sign, as large as the entries of the
  * field that it changes. For fields with a sign and for coefficients they are proportional to the entries, so that
  * zeros stay zero. The direction is shortened where derivatives along it do not fit a double.
- * @param direction  the fields to change: factors from 0 to 1 that the direction is multiplied by; overwritten with the
+ * @param direction  the fields to change: factors from 0 to 1 for the direction's entries; overwritten with the
  *                   direction
  * @param agreement  overwritten on FRIC_OK
  * @return FRIC_OK whether or not they agree; otherwise the code of fric_evaluate, fric_jvp or fric_vjp
  * Takes as long as up to 80 evaluations, preparation included. Allocates contacts and some arrays while it runs, from
- * memory; and from malloc what those calls do.
+ * memory; and from malloc what those calls allocate.
  */
 enum fric_code fric_compare_derivative(const struct fric_context *context, const struct fric_derivation *derivation,
                                        const struct fric_differential *direction,

@@ -1,7 +1,7 @@
 /**
  * The scalar functions of the friction law (docs/physics.md 2), one value at a time. eps_v > 0, mu >= 0, all finite; y
- * of either sign (even or odd extension). Accurate to 4 ulp over the whole double range (of the largest term near a
- * sign change). A result that does not fit a double is inf or NaN.
+ * of either sign (even or odd extension). Accurate to 4 ulp over the whole double range; near a sign change, to 4 ulp
+ * of the largest term. A result that does not fit a double is inf or NaN.
  */
 #ifndef FRIC_MOLLIFIER_H
 #define FRIC_MOLLIFIER_H
