@@ -33,7 +33,7 @@ static bool take(struct api_account *account, size_t bytes)
 	return true;
 }
 
-/* The request needs more than the budget will ever have: retrying is useless. */
+/* The request needs more than the whole budget, so retrying is useless. */
 static bool refuse(struct api_account *account, size_t missing)
 {
 	const size_t most = account->budget->most_bytes;
@@ -62,7 +62,7 @@ void api_account_settle(struct api_account *account)
 	account->spare_bytes -= bytes;
 }
 
-enum { AT_A_TIME = 1 << 20 }; /* bytes: some hundred microseconds if the memory is fresh */
+enum { AT_A_TIME = 1 << 20 }; /* bytes between two checks of the stop flag: some hundred microseconds in fresh memory */
 
 static size_t piece_of(size_t rest)
 {

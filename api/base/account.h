@@ -9,7 +9,7 @@
 #include "api/base/budget.h"
 
 enum {
-	API_ACCOUNT_FIRST = 16 << 10, /* granted to every request: a probe or a refusal takes no more */
+	API_ACCOUNT_FIRST = 16 << 10, /* granted to every request; probes and refusals need no more */
 	API_ACCOUNT_STEP = 64 << 10,
 	API_ACCOUNT_MOST_SPARE = 2 * API_ACCOUNT_STEP,
 };
@@ -26,14 +26,14 @@ struct api_account {
 /* This thread's account, or NULL. Read for every block, hence a single word at a fixed address. */
 extern _Thread_local struct api_account *api_account_current __attribute__((tls_model("initial-exec")));
 
-/* Makes the account the thread's; its first bytes count from now on.
+/* Makes this the account of the thread; its first bytes count from now on.
  * @param held_bytes  what the request has already taken from the budget: its body */
 void api_account_open(struct api_account *account, struct api_budget *budget, const atomic_bool *stop,
                       size_t held_bytes);
 /* Memory still in use stays counted: it belongs to the response and is returned when that is freed. */
 void api_account_close(struct api_account *account);
 
-/* Slow path of the functions below, for when the thread's account is exhausted. */
+/* The slow path of the functions below, used when the thread's account is exhausted. */
 bool api_account_take_more(struct api_budget *budget, size_t bytes);
 void api_account_settle(struct api_account *account);
 
@@ -73,8 +73,8 @@ static inline bool api_account_is_stopped(void)
 	return account && account->stop && atomic_load_explicit(account->stop, memory_order_relaxed);
 }
 
-/* Zeroing and copying of large arrays, in pieces.
- * @return false if the request was stopped before the end: the remaining pages are then untouched */
+/* Zero or copy large arrays in pieces.
+ * @return false if the request was stopped before the end; the remaining pages are then untouched */
 bool api_account_zero(void *block, size_t bytes);
 bool api_account_copy(void *to, const void *from, size_t bytes);
 

@@ -26,7 +26,7 @@ static char *add_block(struct api_arena *arena, size_t bytes)
 
 static void *share(struct api_arena *arena, size_t bytes)
 {
-	/* Adding 1 gives empty arrays an address of their own. */
+	/* Adding 1 gives empty arrays distinct addresses. */
 	const size_t step = (bytes / ALIGNMENT + 1) * ALIGNMENT;
 	if (step > arena->left) {
 		char *block = add_block(arena, SHARED_BYTES);

@@ -12,7 +12,7 @@
 struct api_arena {
 	struct api_pool *pool; /* source of large arrays, or NULL */
 	struct arena_block *blocks;
-	char *at; /* end of the last small array, and the room left in its block */
+	char *at; /* end of the last small array; `left` bytes of its block remain */
 	size_t left;
 };
 

@@ -22,9 +22,9 @@ bool api_buffer_reserve(struct api_buffer *buffer, size_t more);
 
 bool api_buffer_append(struct api_buffer *buffer, const char *bytes, size_t n);
 
-/* For a buffer that is kept for long, since it counts with its capacity. A large one (API_POOL_LEAST) that is less
- * than two thirds full moves to a smaller block, with one byte to spare. If there is no memory for that, it stays
- * where it is. */
+/* For a buffer that is kept for long, because its whole capacity counts. A large one (API_POOL_LEAST) that is less than
+ * two thirds full moves to a smaller block, with one byte to spare. If there is no memory for that, it stays where it
+ * is. */
 void api_buffer_trim(struct api_buffer *buffer);
 
 /* The buffer is empty afterwards, with the same limit and pool. */

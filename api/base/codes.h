@@ -1,6 +1,6 @@
 /**
- * Error codes: the closed list of codes in problems, each with its HTTP status. docs/troubleshooting.md has a section
- * for each, which /errors/CODE shows.
+ * Error codes: the closed list of the codes of problems, each with its HTTP status. docs/troubleshooting.md has a
+ * section for each code, which /errors/CODE shows.
  */
 #ifndef API_CODES_H
 #define API_CODES_H
@@ -92,7 +92,7 @@ enum api_code {
 };
 /* clang-format on */
 
-/* "unknown_field", and its status 422. An invalid value gives internal_error. */
+/* The name of a code, such as "unknown_field", and its status, such as 422. An invalid value gives internal_error. */
 const char *api_code_name(enum api_code code);
 int api_code_status(enum api_code code);
 

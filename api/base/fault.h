@@ -11,10 +11,10 @@
 
 enum { API_MAX_POINTER = 1024, API_MAX_DETAIL = 512, API_MAX_ERRORS = 16 };
 
-/* status 0: no fault. errors lists the culprits in the order in which they were found. Those for which there is no
- * room are dropped, as are those whose status differs from the first one's. */
+/* status 0: no fault. errors lists the culprits in the order in which they were found. Further ones are dropped if
+ * there is no room, or if their status differs from the status of the first. */
 struct api_fault {
-	enum api_code code;          /* of the first culprit */
+	enum api_code code;          /* code of the first culprit */
 	int status;                  /* of that code */
 	char detail[API_MAX_DETAIL]; /* describes the problem as a whole; empty: use errors[0] */
 	bool deferred;               /* not an error: the request is too large for this service and must be handled by
@@ -33,7 +33,7 @@ struct api_path {
 	size_t index;
 };
 
-/* Resets to no fault. Leaves the array of errors as it is, since it is large. */
+/* Resets to no fault. Leaves the array of errors as it is, because clearing it would take time. */
 void api_fault_clear(struct api_fault *fault);
 
 /* Adds a culprit. Arguments as for printf. @return false */
@@ -42,13 +42,13 @@ __attribute__((format(printf, 4, 5))) bool api_fault_at(struct api_fault *fault,
 /* Sets a fault without a place, unless there is a fault with culprits already. @return false */
 __attribute__((format(printf, 3, 4))) bool api_fault_set(struct api_fault *fault, enum api_code code,
                                                          const char *format, ...);
-/* Whether looking for more culprits is useless: there is no room for them, or the fault is not about a field. */
+/* Whether looking for more culprits is useless, because there is no room for them or the fault is not about a field. */
 bool api_fault_is_full(const struct api_fault *fault);
 
-/* The client no longer waits for the request. @return false */
+/* Sets the fault of a request whose client no longer waits. @return false */
 bool api_fault_stopped(struct api_fault *fault);
 
-/* No memory for the request at the moment. @return false */
+/* Sets the fault of a request for which there is no memory at the moment. @return false */
 bool api_fault_no_memory(struct api_fault *fault);
 
 #endif

@@ -9,7 +9,7 @@
 
 enum { LEAST_BLOCK = 16 << 10, MOST_BLOCK = 2 << 20 };
 
-/* Precedes each node. */
+/* Precedes each node in memory. */
 struct header {
 	struct api_json_memory *trees; /* NULL: malloc'd */
 	size_t bytes;                  /* of header and node */
@@ -46,14 +46,14 @@ static bool is_among_others(size_t bytes)
 	return !API_POOL_EMULATED && bytes <= API_JSON_MEMORY_LONGEST;
 }
 
-/* With the emulated pool: exactly this size. */
+/* With the emulated pool, nodes get exactly the requested size. */
 static size_t round_up(size_t bytes)
 {
 	return API_POOL_EMULATED ? bytes : (bytes + API_JSON_MEMORY_STEP - 1) / API_JSON_MEMORY_STEP * API_JSON_MEMORY_STEP;
 }
 
-/* Blocks grow with the tree: few of them, none much larger than its contents. The rest of the last block, less than
- * a node, is wasted. */
+/* Blocks grow with the tree, so that there are few and none is much larger than its contents. The rest of the last
+ * block, less than a node, is wasted. */
 static bool add_block(struct api_json_memory *trees)
 {
 	size_t bytes = trees->arena_bytes / 4;

@@ -20,7 +20,7 @@ enum {
 
 struct api_json_memory {
 	struct api_arena arena;
-	char *at; /* where the next node goes, and the room that is left */
+	char *at; /* address of the next node; `left` bytes remain */
 	size_t left;
 	size_t arena_bytes;
 	/* Freed nodes, in linked lists by size in steps. */

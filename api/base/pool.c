@@ -14,9 +14,8 @@ enum {
 	ALIGNMENT = 64,
 	HUGE_PAGE = 2 << 20,
 	MAX_IDLE_BLOCKS = 256,
-	BESIDE_SMALL = ALIGNMENT + 16, /* overhead of a malloc'd block */
-	BESIDE_PEAK = 32 << 20,        /* idle memory kept in excess of the peak, as the steps of a request use different
-	                                * sizes */
+	BESIDE_SMALL = ALIGNMENT + 16, /* overhead of a malloc'd block, in bytes */
+	BESIDE_PEAK = 32 << 20, /* idle bytes kept beyond the peak, because the steps of a request use different sizes */
 };
 
 /* Stored in the first bytes of an idle block, which is mapped and warm anyway. */
@@ -60,8 +59,7 @@ static size_t capacity_of(size_t bytes)
 
 /* ---- memory from the system ---- */
 
-/* Only an aligned address can have huge pages. MAP_NORESERVE, since most of a generously sized block is never
- * touched. */
+/* Huge pages need an aligned address. MAP_NORESERVE, because most of a generously sized block is never touched. */
 static void *map_aligned(size_t capacity)
 {
 	const bool huge = capacity >= HUGE_PAGE;
@@ -166,7 +164,7 @@ static void evict(struct api_pool *pool, size_t bytes, struct idle **out)
 	}
 }
 
-/* Called without the lock, as unmapping a gigabyte takes a while. */
+/* Called without the lock, because unmapping a gigabyte takes a while. */
 static size_t unmap_all(struct idle *blocks)
 {
 	size_t bytes = 0;
@@ -416,7 +414,7 @@ const struct fric_memory *api_pool_memory(struct api_pool *pool)
 	return pool ? &pool->memory : NULL;
 }
 
-/* Newer blocks come after older ones, so the walk ends at the first one to be kept. */
+/* The ring is sorted by age, so the walk ends at the first block to be kept. */
 size_t api_pool_trim(struct api_pool *pool, long long idle_ms)
 {
 	struct idle *out = NULL;

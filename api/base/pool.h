@@ -53,8 +53,8 @@ struct api_pool *api_pool_create(size_t ceiling_bytes, struct api_budget *budget
 /* Call it after everything has been returned. */
 void api_pool_free(struct api_pool *pool);
 
-/* The memory that a block of this size takes once all of it has been touched, which is what it counts as in a
- * budget. SIZE_MAX: too large */
+/* The memory that a block of this size takes once all of it has been touched; a budget counts this amount. SIZE_MAX:
+ * too large */
 size_t api_pool_block_bytes(const struct api_pool *pool, size_t bytes);
 
 /* @return [bytes], 64-byte aligned, uninitialised; NULL when out of memory or over the budget */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Degrees of similarity, nearest first. A slip adds its number of edits to SLIP. */
+/* Degrees of similarity, nearest first. A typing error adds its number of edits to SLIP. */
 enum { SAME, SAME_WORDS, ABBREVIATED, ONE_OF_ITS_WORDS, SLIP, FAR = 99 };
 enum { MOST_WORDS = 16, FOLDED_BYTES = sizeof(((struct api_suggestion *)0)->words) };
 
@@ -114,7 +114,7 @@ static bool in_another_order(const struct words *a, const struct words *b)
 	return same;
 }
 
-/* True for mu_static and mu_s, pos and positions; a single word needs three letters. */
+/* True for mu_static and mu_s, or pos and positions; a single word needs three letters. */
 static bool is_abbreviation(const struct words *a, const struct words *b)
 {
 	bool all = a->n == b->n && a->n > 0;
@@ -123,7 +123,7 @@ static bool is_abbreviation(const struct words *a, const struct words *b)
 	return all;
 }
 
-/* True for force and normal_force, epsilon and eps_v. */
+/* True for force and normal_force, or epsilon and eps_v. */
 static bool is_one_of_its_words(const struct words *unknown, const struct words *known)
 {
 	const struct word word = unknown->list[0];
@@ -143,7 +143,7 @@ static size_t join(const char *folded, char *out)
 	return n;
 }
 
-/* Keeps plurals: a slip may be in their ending. */
+/* Copies the letters, with plural endings, which may contain the typing error. */
 static void take_letters(const char *name, char letters[API_SUGGEST_BYTES + 1])
 {
 	size_t n = 0;
@@ -176,7 +176,7 @@ static int count_edits(const char *a, size_t n_a, const char *b, size_t n_b)
 	return rows[n_a % 3][n_b];
 }
 
-/* A short name may contain few slips, or it would match any other short name. */
+/* The number of edits allowed. It is small for a short name, which would otherwise match any other short name. */
 static int most_edits(size_t bytes)
 {
 	return bytes < 4 ? 0 : bytes < 8 ? 1 : bytes < 12 ? 2 : 3;
@@ -215,7 +215,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Numbered names: f3 is nearer to f2 than to f1. */
+/* The difference between the digits of numbered names: f3 is nearer to f2 than to f1. */
 static int gap_of(const char *unknown, const char *known)
 {
 	while (*unknown && *unknown == *known) {

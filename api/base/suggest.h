@@ -14,7 +14,7 @@ struct api_suggestion {
 	char words[2 * API_SUGGEST_BYTES + 2]; /* of the unknown name, folded */
 	char letters[API_SUGGEST_BYTES + 1];
 	int distance; /* of the nearest candidate */
-	int gap;      /* between its digit and that of the unknown name, if these are where they first differ */
+	int gap;      /* difference between its digit and the unknown name's, if the names first differ there */
 	bool tied;
 	const char *nearest;
 };

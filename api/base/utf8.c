@@ -6,7 +6,7 @@
 static size_t character_bytes(const char *text)
 {
 	static const struct {
-		unsigned char first, last, low, high; /* bounds of the first byte, and of the second one */
+		unsigned char first, last, low, high; /* range of the first byte, and of the second one */
 		size_t bytes;
 	} forms[] = {
 		{0x01, 0x7F, 0x00, 0xFF, 1}, {0xC2, 0xDF, 0x80, 0xBF, 2}, {0xE0, 0xE0, 0xA0, 0xBF, 3},
