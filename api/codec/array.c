@@ -1,5 +1,5 @@
 /* "omp simd" lets the compiler vectorise these loops at any optimisation level; it starts no threads. Results are
- * combined with |, since || would be a branch. */
+ * combined with |, because || would be a branch. */
 #include "api/codec/array.h"
 
 #include <string.h>
@@ -29,12 +29,12 @@ static uint64_t bits_of(double x)
 	return bits;
 }
 
-/* Comparisons of doubles may raise flags, which keeps gcc from vectorising them. The loop therefore combines sign
- * bits: those of the distances from both ends and, as a NaN may have either sign, that of the exponent plus one,
- * which carries into the sign bit if all bits of the exponent are set. */
+/* Comparisons of doubles may raise flags, which keeps gcc from vectorising them. The loop therefore combines sign bits:
+ * of the distances from both ends and, because a NaN may have either sign, of the exponent plus one, which carries into
+ * the sign bit if all bits of the exponent are set. */
 bool api_reals_are_within(const double *x, size_t n, double low, double high)
 {
-	const double minus_low = low == 0 ? 0 : -low; /* -0.0 + 0.0 is 0.0, but -0.0 - 0.0 is not: -0.0 is not below 0 */
+	const double minus_low = low == 0 ? 0 : -low; /* -0.0 counts as >= 0: -0.0 + 0.0 is 0.0, but -0.0 - 0.0 is -0.0 */
 	uint64_t bad = 0;
 #pragma omp simd reduction(| : bad)
 	for (size_t i = 0; i < n; i++)
@@ -125,7 +125,7 @@ void api_array_to_reals(const struct api_array *array, double *out)
 	}
 }
 
-/* Checked first, since converting a double that is out of range is undefined. */
+/* Checked first, because converting a double that is out of range is undefined. */
 static bool f64_to_indices(const double *in, size_t n, size_t limit, int32_t *out)
 {
 	if (!api_reals_are_within(in, n, 0, (double)limit - 1))

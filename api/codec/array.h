@@ -25,22 +25,22 @@ struct api_array {
 	/* Only when read from text: */
 	size_t first_non_integer; /* flat index of the first number written with '.', 'e' or 'E'; n if there is none.
 	                               * Binary: 0 for real dtypes */
-	bool ragged;              /* rows differ in length or depth; data and shape then mean nothing, but n counts all */
-	size_t ragged_path[API_MAX_RANK]; /* where: the index at each level, down to the first row that does not fit */
+	bool ragged; /* rows differ in length or depth; data and shape are then meaningless, but n counts all numbers */
+	size_t ragged_path[API_MAX_RANK]; /* the place: the index at each level, down to the first row that does not fit */
 	int ragged_depth;                 /* entries of ragged_path */
 };
 
-/* "f64" …, the name in a frame, and the size of one number. */
+/* The name of a type in a frame, such as "f64", and the size of one number. */
 const char *api_dtype_name(enum api_dtype dtype);
 size_t api_dtype_bytes(enum api_dtype dtype);
 
-/* low <= x <= high for all; false if any is NaN. */
+/* Whether low <= x <= high for all; false if any is NaN. */
 bool api_reals_are_within(const double *x, size_t n, double low, double high);
-/* No number is infinite or NaN. Faster than checking a range. */
+/* Whether no number is infinite or NaN. Faster than checking a range. */
 bool api_reals_are_finite(const double *x, size_t n);
-/* 0 <= i < limit for all. @param limit up to INT32_MAX */
+/* Whether 0 <= i < limit for all. @param limit  up to INT32_MAX */
 bool api_indices_are_below(const int32_t *i, size_t n, size_t limit);
-/* No row of k numbers contains the same one twice. @param k  1 to 4 */
+/* Whether no row of k numbers contains the same one twice. @param k  1 to 4 */
 bool api_rows_are_distinct(const int32_t *rows, size_t n, size_t k);
 
 /* Converts numbers of any dtype to doubles. @param out  [array->n] */

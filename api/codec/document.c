@@ -34,7 +34,7 @@ static void locate(const char *text, struct api_text_fault *fault)
 		locate_between(text, i, smaller(i + API_LOOK_BYTES, fault->offset), fault);
 }
 
-/* If the request was stopped, the text counts as blank: the outcome is the same. */
+/* A stopped request counts as blank, because the outcome is the same. */
 static bool is_blank(const char *text, const char *end)
 {
 	const char *p = text;
@@ -47,7 +47,7 @@ static bool is_blank(const char *text, const char *end)
 	return true;
 }
 
-/* Length of the token that jansson reports as the culprit, which ends at its position; 0 if it reports none. */
+/* The length of the token that jansson reports as the culprit, which ends at `position`; 0 if it reports none. */
 static size_t token_bytes(const struct api_lift *lift, const json_error_t *error, size_t position)
 {
 	const char *near = strstr(error->text, " near '");
@@ -60,7 +60,7 @@ static size_t token_bytes(const struct api_lift *lift, const json_error_t *error
 	return n - 1;
 }
 
-/* Uses jansson's message, unless it is about its own flags or our marks. */
+/* Uses jansson's message, unless it mentions jansson's flags or our marks. */
 static void describe(const json_error_t *error, bool at_mark, char *detail, size_t detail_bytes)
 {
 	const char *words = error->text;
@@ -84,7 +84,7 @@ static bool starts_with(const char *text, const char *start)
 	return strncmp(text, start, strlen(start)) == 0;
 }
 
-/* When out of memory, jansson reports nothing, or complains about a valid string. */
+/* Whether jansson ran out of memory. It then reports nothing, or complains about a valid string. */
 static bool lacked_memory(const struct api_lift *lift, const json_error_t *error, size_t position)
 {
 	if (error->text[0] == '\0')
@@ -97,7 +97,7 @@ static bool lacked_memory(const struct api_lift *lift, const json_error_t *error
 /* Reports jansson's error, unless the lifting pass has stopped at an earlier one, where the skeleton ends. */
 static void judge(struct api_lift *lift, const json_error_t *error, bool whole)
 {
-	/* jansson counts in int: beyond INT_MAX the place is wrong, but still inside the skeleton. */
+	/* jansson counts in int. Beyond INT_MAX the position is wrong, but still inside the skeleton. */
 	size_t position = (size_t)(unsigned)error->position;
 	if (position > lift->skeleton.bytes)
 		position = lift->skeleton.bytes;
@@ -116,12 +116,12 @@ static void judge(struct api_lift *lift, const json_error_t *error, bool whole)
 	describe(error, at_mark, lift->values.text.fault->detail, sizeof lift->values.text.fault->detail);
 }
 
-/* The rest of a skeleton. */
+/* The part of a skeleton that jansson has not read yet. */
 struct source {
 	const char *p, *end;
 };
 
-/* Feeds jansson in small portions, so that it stops soon when the request was stopped. */
+/* Feeds jansson in small portions, so that it ends soon after the request was stopped. */
 static size_t feed(void *buffer, size_t most, void *closure)
 {
 	struct source *source = closure;
@@ -137,7 +137,7 @@ static json_t *ask_jansson(const struct api_lift *lift, json_error_t *error)
 	return json_load_callback(feed, &source, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, error);
 }
 
-/* whole: the pass reached the end of the text; otherwise *fault has the reason. */
+/* whole: whether the pass reached the end of the text; otherwise *fault has the reason */
 static json_t *parse(struct api_lift *lift, bool whole)
 {
 	json_error_t error;

@@ -28,9 +28,9 @@ struct api_document {
 	json_t *root;
 	struct api_array *arrays;
 	size_t n_arrays;
-	int n_threads; /* when written: how many threads may print large arrays; 0 counts as 1. More only on the thread
-	                * that owns the team */
-	void *memory;  /* allocated by reading; private, including where to free it and the arrays */
+	int n_threads; /* for writing: number of threads that may print large arrays; 0 counts as 1. More than 1 only on
+	                * the thread that owns the team */
+	void *memory;  /* allocated by reading; private, including how to free it and the arrays */
 	size_t memory_bytes, arrays_bytes;
 	struct api_pool *pool;
 };

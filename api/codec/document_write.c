@@ -8,7 +8,7 @@
 
 enum {
 	SLACK = 2 * API_NUMBER_BYTES, /* room for a number, its comma and the final NUL */
-	USUAL_REST = 512,             /* of a usual text without its numbers */
+	USUAL_REST = 512,             /* typical length of a text without its numbers */
 };
 
 /* The text being written. Writers return false when they cannot continue; failure then states the reason. */
@@ -63,8 +63,8 @@ static bool put_number(struct writer *w, const struct api_array *array, size_t i
 	return n > 0;
 }
 
-/* Writes the rows below one element of a level; *i advances through the flat array. The bound exists for compilers,
- * which otherwise unroll the recursion too far and complain. */
+/* Writes the rows below one element of a level; *i advances through the flat array. The bound on the level keeps
+ * compilers from unrolling the recursion too far and warning about it. */
 static bool put_level(struct writer *w, const struct api_array *array, int level, size_t *i)
 {
 	if (level == array->rank || level == API_MAX_RANK)
@@ -119,7 +119,7 @@ static int put_for_jansson(const char *bytes, size_t n, void *writer)
 	return put_bytes(writer, bytes, n) ? 0 : -1;
 }
 
-/* jansson writes any string that needs escapes, or might. */
+/* Lets jansson write a string that may need escapes. */
 static bool put_escaped(struct writer *w, const char *text, size_t n)
 {
 	json_t *string = json_stringn(text, n);
@@ -180,7 +180,7 @@ static bool put_node(struct writer *w, const json_t *node)
 	return false;
 }
 
-/* Reserves everything at once as far as it can be estimated: growing means copying, and untouched pages take no
+/* Reserves everything at once as far as it can be estimated: growing would copy the text, and untouched pages take no
  * memory. */
 static bool reserve_all(struct writer *w)
 {

@@ -1,5 +1,5 @@
 /**
- * Writing a document as JSON text.
+ * Writes documents as JSON text.
  */
 #ifndef API_DOCUMENT_WRITE_H
 #define API_DOCUMENT_WRITE_H

@@ -23,8 +23,8 @@ struct reader {
 	struct api_arena *arena;
 	struct api_document *document;
 	struct stretch *stretches;
-	size_t n_stretches, capacity; /* capacity: of stretches; the arrays have room for as many references beyond those
-	                               * lifted */
+	size_t n_stretches, capacity; /* capacity: of stretches; the arrays have room for as many references in
+	                               * addition to lifted arrays */
 	size_t n_lifted;
 	struct api_fault *fault;
 };
@@ -32,7 +32,7 @@ struct reader {
 static bool no_memory(struct reader *r)
 {
 	api_fault_no_memory(r->fault);
-	return false; /* literal, so that the static analyser sees it */
+	return false; /* a literal, so that the static analyser sees it */
 }
 
 static bool wrong(struct reader *r, const struct api_path *path, const char *detail)
@@ -89,7 +89,7 @@ static bool is_size(double value)
 	return value >= 0 && value <= MOST_EXACT;
 }
 
-/* Reads the lengths and their product n; SIZE_MAX if that exceeds any tail. */
+/* Reads the lengths and their product n; SIZE_MAX if it is larger than any tail. */
 static bool read_shape(struct reader *r, const json_t *node, const struct api_path *path, struct api_array *array)
 {
 	const struct api_array *shape = api_document_array(r->document, node);
@@ -248,7 +248,7 @@ static bool fault_at_mark(struct reader *r, const json_t *node, const struct api
 	return false;
 }
 
-/* qsort allocates a copy of the array itself. The same amount is taken from the budget meanwhile, so that it counts. */
+/* qsort allocates a copy of the array without an account, so the same amount is taken from the budget meanwhile. */
 static bool sort(struct reader *r)
 {
 	const size_t bytes = r->n_stretches * sizeof(*r->stretches);
@@ -281,9 +281,9 @@ static bool check_overlaps(struct reader *r, const struct api_path *root)
 
 /* ---- the container ---- */
 
-/* Explains a body sent as a frame whose first bytes are not a length. Text would be a length beyond all limits. So
- * are gzip's bytes, unless the compressor leaves out the time, as many libraries do; no padded document has that
- * length. */
+/* Explains a body sent as a frame whose first bytes are not a length. Read as a length, text exceeds all limits. So do
+ * gzip's bytes, unless the compressor leaves out the time, as many libraries do; then the number is not a length that a
+ * padded document can have. */
 static bool explain_body(const char *body, size_t bytes, struct api_fault *fault)
 {
 	const struct api_path root = {0};

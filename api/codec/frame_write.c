@@ -93,7 +93,7 @@ static void refer(struct writer *w, json_t *object)
 		json_t *value = json_object_iter_value(i);
 		const struct api_array *array = api_document_array(&w->render->document, value);
 		if (!array) {
-			refer(w, value); /* arrays in the tree hold only objects without arrays */
+			refer(w, value); /* objects inside an array have no arrays of their own */
 		} else if (is_binary(array)) {
 			const size_t mark = (size_t)json_integer_value(value);
 			w->render->failed |= json_object_iter_set_new(object, i, reference(w, *array)) != 0;
@@ -128,7 +128,7 @@ static bool wrap(struct api_pool *pool, const char *text, size_t text_bytes, str
 	return true;
 }
 
-/* Puts the parts together, after all of them but the head are complete. */
+/* Assembles the parts, once all except the head are complete. */
 static enum api_written finish(struct writer *w, size_t max_bytes, struct api_frame *frame)
 {
 	struct api_buffer text = {.pool = w->render->arena->pool};

@@ -1,5 +1,5 @@
 /**
- * Writing an answer as a frame (frame.h).
+ * Writes an answer as a frame (frame.h).
  */
 #ifndef API_FRAME_WRITE_H
 #define API_FRAME_WRITE_H
@@ -16,12 +16,12 @@ struct api_frame {
 	size_t n_parts, bytes;
 };
 
-enum { API_LEAST_BINARY = 16 }; /* shorter arrays are written as text */
+enum { API_LEAST_BINARY = 16 }; /* numbers; shorter arrays are written as text */
 
 /**
  * Writes an answer. The parts point into head and into the data of the answer's arrays. Integers that fit are i32.
  * Every array starts at a multiple of 64.
- * @param render  its tree is rewritten: only api_render_abandon is allowed afterwards
+ * @param render  its tree is rewritten; only api_render_abandon is allowed afterwards
  * @param frame   filled in on success, to be freed with api_frame_free
  * @return on any other result than API_WRITTEN there is nothing to free
  */

@@ -54,7 +54,7 @@ bool api_looks_like_frame(const char *body, size_t bytes)
 	return n > 0 && n <= bytes - LENGTH_BYTES && (LENGTH_BYTES + n) % FRAME_STEP == 0 && body[LENGTH_BYTES] == '{';
 }
 
-/* Looks past at most MOST_BLANKS leading blanks. */
+/* Skips at most MOST_BLANKS leading blanks. */
 bool api_looks_like_json(const char *body, size_t bytes)
 {
 	enum { MOST_BLANKS = 64 };
@@ -156,14 +156,14 @@ void api_hint_place(const char *text, size_t offset, char *pointer, size_t bytes
 		pointer[0] = '\0';
 }
 
-/* ---- explaining what is there ---- */
+/* ---- explaining a fault ---- */
 
 static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
 
-/* The place of a fault; '\0' stands for any position outside the text. */
+/* The place of a fault, whose characters are '\0' outside the text. */
 struct spot {
 	const char *text;
 	size_t bytes, at;
@@ -175,7 +175,7 @@ static char at(const struct spot *s, long places)
 	return (places >= 0 || s->at >= (size_t)-places) && i < s->bytes ? s->text[i] : '\0';
 }
 
-/* The character before it, blanks skipped. */
+/* The character before the spot, skipping blanks. */
 static char before(const struct spot *s)
 {
 	size_t i = s->at;
@@ -184,7 +184,7 @@ static char before(const struct spot *s)
 	return i > 0 ? s->text[i - 1] : '\0';
 }
 
-/* Length of the word there, sign included, if it is one of the list; 0 otherwise. */
+/* The length of the word at the spot, with its sign, if the list contains it; 0 otherwise. */
 static size_t word_among(const struct spot *s, const char *const words[])
 {
 	const size_t sign = at(s, 0) == '-' || at(s, 0) == '+';
@@ -197,7 +197,7 @@ static size_t word_among(const struct spot *s, const char *const words[])
 	return 0;
 }
 
-/* A number that is malformed right after its sign. */
+/* Explains a number that is malformed right after its sign, such as -inf. */
 static bool explain_not_finite(struct spot s, struct api_text_fault *fault)
 {
 	static const char *const words[] = {"NaN", "Infinity", "Inf", "NA", NULL};
@@ -226,7 +226,7 @@ static const char *hint_of_word(const struct spot *s)
 	return word_among(s, of_nothing) ? "leave out fields without a value" : NULL;
 }
 
-/* Any other word in place of a value: np.float64(0.02), array([...]), cubic. */
+/* A hint for any other word in place of a value: np.float64(0.02), array([...]), cubic. */
 static const char *hint_of_text(const struct spot *s, const char *detail)
 {
 	const bool value_due = !strncmp(detail, "invalid token", strlen("invalid token")) && s->at > 0;
@@ -239,7 +239,7 @@ static const char *hint_of_text(const struct spot *s, const char *detail)
 	                                                      : "strings need double quotes";
 }
 
-/* Number formats of other languages. */
+/* A hint for number formats of other languages. */
 static const char *hint_of_digits(const struct spot *s)
 {
 	const char c = at(s, 0), last = at(s, -1);

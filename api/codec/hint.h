@@ -1,5 +1,6 @@
 /**
- * Hints for texts that are not JSON: NaN, True, a comment, gzip's bytes ... Only called for a text that was refused.
+ * Hints about texts that are not JSON: NaN, True, a comment, gzip's bytes, and others. Call these functions only for a
+ * text that was refused.
  */
 #ifndef API_HINT_H
 #define API_HINT_H
@@ -10,7 +11,7 @@
 
 /* Describes a body by its first bytes if it is neither JSON nor a frame; NULL: no hint. */
 const char *api_hint_of_body(const char *body, size_t bytes);
-/* Whether it begins with a frame's length and something that may be a document. */
+/* Whether the body begins with a frame's length and something that may be a document. */
 bool api_looks_like_frame(const char *body, size_t bytes);
 bool api_looks_like_json(const char *body, size_t bytes);
 
@@ -22,7 +23,7 @@ bool api_looks_like_json(const char *body, size_t bytes);
 void api_hint_add(const char *text, size_t bytes, struct api_text_fault *fault);
 
 /**
- * The JSON Pointer to the value at an offset, up to which the text is well-formed.
+ * Finds the JSON Pointer to the value at an offset, before which the text is well-formed.
  * @param pointer  [bytes]; empty if the place is too deep, its pointer too long, or if a key in it has an escape
  */
 void api_hint_place(const char *text, size_t offset, char *pointer, size_t bytes);

@@ -76,7 +76,7 @@ static const char *read_number(struct api_lift *lift, const char *p)
 	const char *end = api_lift_number(&lift->values, p, &integer);
 	if (!end)
 		return NULL;
-	/* Without this, "1.5.3" would become a mark and ".3". */
+	/* Otherwise "1.5.3" would become a mark and ".3". */
 	if (!ends_number(end, lift->values.text.end)) {
 		api_text_fail(&lift->values.text, API_E_MALFORMED_JSON, end, "unexpected character after a number");
 		return NULL;
@@ -90,7 +90,7 @@ static const char *read_array(struct api_lift *lift, const char *p)
 	struct api_array array;
 	const char *end;
 	enum api_lifted lifted = API_NOT_LIFTED;
-	/* jansson does not see the depth of a lifted array, so close to its nesting limit it reads everything. */
+	/* jansson does not see the depth of a lifted array, so nothing is lifted close to its nesting limit. */
 	if (lift->depth + API_MAX_RANK < JSON_PARSER_MAX_DEPTH)
 		lifted = api_lift_array(&lift->values, p, &array, &end);
 	if (lifted == API_LIFTED)
@@ -114,7 +114,7 @@ static const char *skip_string(struct api_lift *lift, const char *begin)
 	           : NULL;
 }
 
-/* Skips a very long word in pieces; jansson judges it. */
+/* Skips a very long word in pieces; jansson then judges it. */
 static const char *skip_word(const char *p, const char *end)
 {
 	end = end - p > API_LOOK_BYTES ? p + API_LOOK_BYTES : end;

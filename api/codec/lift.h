@@ -1,7 +1,7 @@
 /**
  * The lifting pass: text -> skeleton + arrays of doubles. The skeleton is the text with a mark (the array's number,
- * with blanks around it) in place of each number and each array of numbers; everything else is copied verbatim, for
- * jansson to judge.
+ * with blanks around it) in place of each number and each array of numbers; everything else is copied verbatim, and
+ * jansson judges it.
  */
 #ifndef API_LIFT_H
 #define API_LIFT_H
@@ -9,7 +9,7 @@
 #include "api/base/buffer.h"
 #include "api/codec/lift_array.h"
 
-/* The position of a mark, and the text it stands for. */
+/* The position of a mark, and the text that it replaces. */
 struct api_mark {
 	size_t skeleton_begin, skeleton_end;
 	size_t text_begin, text_end;
@@ -29,7 +29,7 @@ struct api_lift {
 
 /**
  * Runs the pass.
- * @param lift  values.text begin, end and fault set, optionally values.pool, all else zero; to be freed with
+ * @param lift  set begin, end and fault of values.text, optionally values.pool, and all else to zero; to be freed with
  *              api_lift_free in any case
  * @return false with *fault filled in except for line and column; the skeleton then ends before the fault
  */

@@ -16,8 +16,8 @@ enum {
 /* An array being lifted. Levels count from 1, the outermost; entry 0 is unused. */
 struct nest {
 	struct api_array *array;
-	int level;                       /* brackets open */
-	int rank;                        /* number of levels, known from the first innermost row on; 0 before */
+	int level;                       /* number of open brackets */
+	int rank;                        /* number of levels; 0 until the first innermost row determines it */
 	size_t index[API_MAX_RANK + 1];  /* of the current element at each level */
 	size_t length[API_MAX_RANK + 1]; /* of the rows at each level, UNKNOWN until the first one ends */
 };
@@ -57,8 +57,8 @@ static bool refuse_number(struct api_values *values, const char *p, enum api_num
 	return api_text_fail(&values->text, API_E_MALFORMED_JSON, p, "number beyond the range of a double");
 }
 
-/* Slow path: not a number, or a number that ends where the stop flag is due. Kept out of line so that the fast path
- * stays short. */
+/* The slow path: not a number, or a number that ends where the next check of the stop flag is due. Kept out of line, so
+ * that the fast path stays short. */
 static __attribute__((noinline)) bool settle(struct api_values *values, const char *p, enum api_number_status status,
                                              const struct api_number *number)
 {
@@ -90,7 +90,7 @@ static void set_ragged(struct nest *nest, int depth)
 		nest->array->ragged_path[i] = nest->index[i + 1];
 }
 
-/* Records a number among rows, or a row among numbers, unless the row around it is too long already. */
+/* Records a number among rows, or a row among numbers, unless the surrounding row is already too long. */
 static void misfit(struct nest *nest)
 {
 	int level = nest->level;
@@ -139,7 +139,7 @@ static const char *read_number(struct api_values *values, struct nest *nest, con
 	return p;
 }
 
-/* Skips more than one blank. If the request was stopped, returns the end of the text with the fault set. */
+/* Skips several blanks. If the request was stopped, it sets the fault and returns the end of the text. */
 static __attribute__((noinline)) const char *skip_run(struct api_values *values, const char *p, const char *end)
 {
 	for (;;) {
@@ -151,7 +151,7 @@ static __attribute__((noinline)) const char *skip_run(struct api_values *values,
 	}
 }
 
-/* Usually there is no blank, or one. */
+/* Skips blanks, of which there is usually one or none. */
 static inline const char *skip_blanks(struct api_values *values, const char *p, const char *end)
 {
 	if (p == end || !api_is_blank(*p))
@@ -199,7 +199,7 @@ static enum api_lifted judge_other(struct api_values *values, const char *p)
 	return refuse(values, p, "a value expected");
 }
 
-/* *place goes from the outermost '[' to one past its ']'. Each iteration reads an element and the brackets around
+/* Moves *place from the outermost '[' to one past its ']'. Each iteration reads an element and the brackets around
  * it. */
 static enum api_lifted lift_rows(struct api_values *values, struct nest *nest, const char **place)
 {
@@ -246,7 +246,7 @@ enum api_lifted api_lift_array(struct api_values *values, const char *begin, str
 		nest.length[i] = UNKNOWN;
 	*array = (struct api_array){.dtype = API_F64, .first_non_integer = UNKNOWN};
 	*end = begin;
-	/* An empty array needs an address as well. */
+	/* An empty array also needs an address. */
 	if (!values->data && !grow(values))
 		return API_FAULTY;
 	values->n = (n_before + DOUBLES_PER_LINE - 1) / DOUBLES_PER_LINE * DOUBLES_PER_LINE;

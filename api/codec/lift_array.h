@@ -1,5 +1,5 @@
 /**
- * Lifting numbers and regular arrays of numbers out of a text, one after the other into one block of doubles.
+ * Lifts numbers and regular arrays of numbers out of a text, one after the other, into one block of doubles.
  */
 #ifndef API_LIFT_ARRAY_H
 #define API_LIFT_ARRAY_H
@@ -20,13 +20,13 @@ struct api_values {
 enum api_lifted {
 	API_LIFTED,
 	API_NOT_LIFTED, /* contains something other than numbers, or is too deep: read it element by element */
-	API_FAULTY,     /* *fault is filled in */
+	API_FAULTY,     /* malformed; *fault is filled in */
 };
 
 /**
  * Lifts one array by appending its numbers. Appends nothing unless it returns API_LIFTED.
  * @param begin  its '['
- * @param array  all but data
+ * @param array  filled in except data
  * @param end    one past its ']'
  */
 enum api_lifted api_lift_array(struct api_values *values, const char *begin, struct api_array *array, const char **end);

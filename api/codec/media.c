@@ -10,7 +10,7 @@ const char api_media_frame[] = "application/vnd.frictiond.frame";
 
 static const char space[] = " \t";
 
-/* [begin, end) without white space around it */
+/* The text [begin, end), without white space at its ends. */
 struct span {
 	const char *begin, *end;
 };
@@ -36,7 +36,7 @@ bool api_media_is(const char *content_type, const char *type)
 	return span_is(trim(content_type, content_type + strcspn(content_type, ";")), type, strlen(type));
 }
 
-/* 3: the type itself, 2: "type/" and an asterisk, 1: any type, 0: no match */
+/* How specifically a range matches a type. 3: the type itself, 2: "type/" and an asterisk, 1: any type, 0: no match */
 static int specificity(struct span range, const char *type)
 {
 	const size_t slash = (size_t)(strchr(type, '/') - type) + 1;
@@ -47,7 +47,7 @@ static int specificity(struct span range, const char *type)
 	return span_is(range, "*/*", 3);
 }
 
-/* A q that is not a number counts as 0. */
+/* Limits q to 0..1; a q that is not a number counts as 0. */
 static double clamp(double q)
 {
 	return q >= 0 ? q < 1 ? q : 1 : 0;

@@ -1,5 +1,5 @@
 /**
- * Media types in Content-Type and Accept (RFC 9110).
+ * Parses media types in Content-Type and Accept (RFC 9110).
  */
 #ifndef API_MEDIA_H
 #define API_MEDIA_H
@@ -13,8 +13,7 @@ extern const char api_media_frame[]; /* "application/vnd.frictiond.frame" */
 /* Whether the header names `type` ("application/json"), ignoring parameters and case. False for NULL. */
 bool api_media_is(const char *content_type, const char *type);
 
-/* The quality 0..1 that an Accept header assigns to `type`: that of the most specific matching range; 0 if none
- * matches. */
+/* The quality 0..1 that an Accept header assigns to `type` in the most specific matching range; 0 if none matches. */
 double api_media_quality(const char *accept, const char *type);
 
 #endif

@@ -10,14 +10,14 @@
 #include "api/codec/array.h"
 
 enum {
-	CHUNK = 4096, /* numbers: a tenth of a millisecond, and their text fits the second-level cache */
+	CHUNK = 4096, /* numbers printed in a tenth of a millisecond; their text fits the second-level cache */
 	LEAST_PARALLEL = 4 * CHUNK,
-	SWEEP = 1 << 16,                   /* numbers: some ten microseconds */
-	LEAST_PARALLEL_SWEEP = 64 * SWEEP, /* exceeds the caches; for fewer numbers, waking threads costs more than it
-	                                    * saves */
+	SWEEP = 1 << 16,                   /* numbers: checking them takes some ten microseconds */
+	LEAST_PARALLEL_SWEEP = 64 * SWEEP, /* numbers that exceed the caches; for fewer, waking threads costs more
+	                                    * than it saves */
 };
 
-/* Longest text of one number and the comma after it. */
+/* The longest text of one number and its comma. */
 static size_t longest(enum api_dtype dtype)
 {
 	static const size_t bytes[] = {
@@ -53,7 +53,7 @@ static char *put(char *at, char c, int n)
 	return at;
 }
 
-/* Writes what precedes the first number of a row. */
+/* Writes the text that precedes the first number of a row. */
 static char *open_row(const struct api_array *array, size_t row, char *at)
 {
 	if (row == 0)
@@ -66,7 +66,7 @@ static char *open_row(const struct api_array *array, size_t row, char *at)
 	return put(put(put(at, ']', levels), ',', 1), '[', levels);
 }
 
-/* Writes numbers of one row. NULL: one is not finite. */
+/* Writes numbers of one row. @return NULL if one is not finite */
 static char *print_run(const struct api_array *array, size_t begin, size_t end, char *at)
 {
 #define PRINT_EACH(type, write) \
@@ -89,7 +89,7 @@ static char *print_run(const struct api_array *array, size_t begin, size_t end, 
 	return at - 1;
 }
 
-/* Writes the numbers of [begin, end) and what precedes each of them. 0: one is not finite. */
+/* Writes the numbers [begin, end) and the text before each of them. @return 0 if one is not finite */
 static size_t print_span(const struct api_array *array, size_t begin, size_t end, char *text)
 {
 	const size_t length = row_length(array);
@@ -110,18 +110,18 @@ static size_t span_end(const struct api_array *array, size_t begin, size_t n)
 	return array->n - begin < n ? array->n : begin + n;
 }
 
-/* The request's stop flag, for threads of the team, which have no account. */
+/* The request's stop flag, for threads of the team, which have no account of their own. */
 static const atomic_bool *stop_flag(void)
 {
 	return api_account_current ? api_account_current->stop : NULL;
 }
 
-/* Each thread prints into a buffer of its own, which stays in its cache; the position of the text is known only
- * afterwards. */
+/* Each thread prints into its own buffer, which stays in its cache, because the position of a chunk's text is known
+ * only once the chunks before it are printed. */
 static size_t print_chunks(const struct api_array *array, int n_threads, char *places, size_t place_bytes, char *text)
 {
 	const atomic_bool *stop = stop_flag();
-	atomic_bool failed = false; /* the answer is lost: skip the remaining chunks */
+	atomic_bool failed = false; /* after a failure the answer is lost, so the remaining chunks are skipped */
 	size_t bytes = 0;
 #pragma omp parallel num_threads(n_threads)
 	{

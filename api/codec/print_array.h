@@ -1,5 +1,5 @@
 /**
- * Printing arrays as JSON text, nested to their shapes. Large ones are printed by several threads; the bytes do not
+ * Prints arrays as JSON text, nested to their shapes. Large ones are printed by several threads; the bytes do not
  * depend on the number of threads.
  */
 #ifndef API_PRINT_ARRAY_H
@@ -9,8 +9,8 @@
 
 struct api_pool;
 
-/* An upper bound on the length of the text, including what is temporarily written after its end: 25 bytes per
- * double. array: rank and n > 0 */
+/* An upper bound on the length of the text, including bytes temporarily written after its end: 25 bytes per double.
+ * @param array  rank and n > 0 */
 size_t api_print_array_bound(const struct api_array *array);
 
 /* Whether all numbers are finite. Also false if the request was stopped. */

@@ -17,7 +17,7 @@ static json_t *added(struct api_render *render, json_t *value, int failure)
 
 json_t *api_render_add(struct api_render *render, json_t *object, const char *name, json_t *value)
 {
-	return added(render, value, json_object_set_new_nocheck(object, name, value)); /* names are our own, in ASCII */
+	return added(render, value, json_object_set_new_nocheck(object, name, value)); /* names are our own ASCII text */
 }
 
 json_t *api_render_append(struct api_render *render, json_t *list, json_t *value)

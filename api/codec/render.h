@@ -7,7 +7,7 @@
 #include "api/base/arena.h"
 #include "api/codec/document.h"
 
-/* An owner of memory that the answer's arrays lie in, and the function that releases it. */
+/* An owner of memory that contains arrays of the answer, and the function that releases it. */
 struct api_lent {
 	void *what; /* or NULL */
 	void (*give_back)(void *what);
@@ -15,32 +15,32 @@ struct api_lent {
 
 enum { API_MOST_LENT = 2 };
 
-/* failed is sticky: set when memory runs out, checked once at the end. */
+/* `failed` is sticky: it is set when memory runs out, and checked once at the end. */
 struct api_render {
 	struct api_document document;
 	size_t capacity;
-	struct api_arena *arena;             /* of scalars; data that does not outlive the answer must lie in it */
-	struct api_lent lent[API_MOST_LENT]; /* or belong to one of these */
+	struct api_arena *arena;             /* of scalars; array data must lie in it unless it outlives the answer */
+	struct api_lent lent[API_MOST_LENT]; /* or belong to one of these owners */
 	bool failed;
 };
 
 bool api_render_start(struct api_render *render, struct api_arena *arena);
 void api_render_number(struct api_render *render, json_t *object, const char *name, double value);
 void api_render_integer(struct api_render *render, json_t *object, const char *name, int64_t value);
-/* A mark for the array; shape is [n] and up to two more lengths, 0 = none. */
+/* A mark for the array; its shape is [n] and up to two more lengths; 0 means none. */
 json_t *api_render_array(struct api_render *render, enum api_dtype dtype, const void *data, size_t n, size_t inner,
                          size_t innermost);
 /**
  * Adds value to an object or a list. Takes over the reference; NULL marks a failure.
- * @return value, so that members can be added to it; NULL after a failure, with value freed. Adding to NULL fails, too.
+ * @return value, so that members can be added to it; NULL after a failure, with value freed. Adding to NULL also fails.
  */
 json_t *api_render_add(struct api_render *render, json_t *object, const char *name, json_t *value);
 json_t *api_render_append(struct api_render *render, json_t *list, json_t *value);
-/* Transfers `what` to the answer, which releases it at its end. */
+/* Transfers ownership of `what` to the answer, which gives it back at its end. */
 void api_render_lend(struct api_render *render, void *what, void (*give_back)(void *what));
 /* Releases everything that was lent. @param lent  [API_MOST_LENT] */
 void api_lent_return(struct api_lent *lent);
-/* Frees a tree that will not be printed, and releases what was lent. Harmless if nothing was started. */
+/* Frees a tree that will not be printed, and releases what was lent. Has no effect on an answer that was not begun. */
 void api_render_abandon(struct api_render *render);
 
 #endif

@@ -14,7 +14,7 @@ struct reader {
 
 static json_t *read_value(struct reader *r);
 
-/* Skips few blanks, so that the stop flag need not be checked. A longer run is not plain. */
+/* Skips blanks without checking the stop flag, so only a few; a text with a longer run is not plain. */
 static const char *skip_blanks(const struct reader *r)
 {
 	return api_skip_blanks(r->p, r->end - r->p > API_LOOK_BYTES ? r->p + API_LOOK_BYTES : r->end);
@@ -39,7 +39,7 @@ static bool is_plain(unsigned char c)
 	return c >= ' ' && c < 0x7f && c != '"' && c != '\\';
 }
 
-/* Reads a string whose opening quote is at p; NULL unless all of its bytes are plain. */
+/* Reads a string whose opening quote is at p. @return NULL unless all of its bytes are plain */
 static const char *read_string(struct reader *r, size_t *bytes)
 {
 	const char *begin = ++r->p;
@@ -67,7 +67,7 @@ static bool read_key(struct reader *r, char key[MAX_KEY])
 	return true;
 }
 
-/* A duplicate key leaves the object's size unchanged. */
+/* Fails on a duplicate key, which leaves the object's size unchanged. */
 static bool read_member(struct reader *r, json_t *object)
 {
 	char key[MAX_KEY];

@@ -1,7 +1,7 @@
 /**
  * A fast reader of plain skeletons: objects, arrays, true, false, null, marks, and short ASCII strings without escapes.
- * jansson takes a hundred instructions per byte, which makes it the most expensive step of a small request. It reads
- * everything else, and is the oracle.
+ * It exists because jansson takes a hundred instructions per byte, which makes parsing the most expensive step of a
+ * small request. jansson reads all other texts, and is the oracle for this reader.
  */
 #ifndef API_SKELETON_H
 #define API_SKELETON_H
@@ -9,8 +9,8 @@
 #include <jansson.h>
 #include <stddef.h>
 
-/* @return the tree that jansson would make of it; NULL if it is not plain, malformed, or out of memory: then use
- *         jansson */
+/* @return the tree that jansson would return; NULL if the text is not plain or malformed, or when out of memory: then
+ *         use jansson */
 json_t *api_skeleton_read(const char *text, size_t bytes);
 
 #endif

@@ -15,7 +15,7 @@ bool api_fault_text(struct api_fault *fault, const struct api_text_fault *text)
 	api_fault_at(fault, text->code, &root, "line %zu, column %zu: %s", text->line, text->column, text->detail);
 	if (!*text->pointer)
 		return false;
-	/* The fault names the text as a whole, and a place in it. */
+	/* The first error points to the text as a whole, the second one to a place in it. */
 	fault->errors[1] = fault->errors[0];
 	fault->n_errors = 2;
 	memcpy(fault->errors[1].pointer, text->pointer, sizeof(text->pointer));

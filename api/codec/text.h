@@ -1,5 +1,5 @@
 /**
- * A JSON text being read, and the reason for refusing it.
+ * A JSON text being read, and why it is refused.
  */
 #ifndef API_TEXT_H
 #define API_TEXT_H
@@ -10,19 +10,18 @@
 #include "api/base/fault.h"
 
 enum {
-	API_MAX_VALUES = 2000000,  /* values and keys of a text, where a lifted array or number counts as one: more is
-	                            * 413 */
-	API_MAX_TOKEN = 1 << 20,   /* bytes of a string, a key or a number as written, without quotes: more is 413 */
-	API_LOOK_BYTES = 64 << 10, /* between two checks of the stop flag */
+	API_MAX_VALUES = 2000000,  /* values and keys of a text, a lifted array or number counts as one: more gets 413 */
+	API_MAX_TOKEN = 1 << 20,   /* bytes of a string, a key or a number as written, without quotes: more gets 413 */
+	API_LOOK_BYTES = 64 << 10, /* bytes between two checks of the stop flag */
 };
 
-/* The reason for refusing a text. */
+/* Why a text is refused. */
 struct api_text_fault {
 	enum api_code code;
 	int status;          /* 400 malformed, 413 over API_MAX_VALUES or API_MAX_TOKEN, 503 out of memory or stopped */
-	size_t offset;       /* byte offset of the fault; where the text ends too soon, its length. 503: 0 */
-	size_t line, column; /* the same as line and column, from 1; the column counts characters */
-	char detail[256];    /* a clause in plain words, without the position */
+	size_t offset;       /* byte offset of the fault; the length of a text that ends too soon. 503: 0 */
+	size_t line, column; /* the same place, counted from 1; the column counts characters */
+	char detail[256];    /* a clause that explains the fault, without its position */
 	char pointer[256];   /* JSON Pointer to the value at fault if the text determines it; or empty */
 };
 
@@ -31,17 +30,17 @@ bool api_fault_text(struct api_fault *fault, const struct api_text_fault *text);
 
 struct api_text {
 	const char *begin, *end;      /* borrowed */
-	const char *look;             /* where the next check of the stop flag is due */
-	const char *reach;            /* never read beyond this without a check; no token that begins before look is that
-	                               * long */
-	struct api_text_fault *fault; /* all but line and column, which are determined at the end */
+	const char *look;             /* position of the next check of the stop flag */
+	const char *reach;            /* nothing is read beyond this without a check; tokens that begin before `look` end
+	                               * before this */
+	struct api_text_fault *fault; /* everything except line and column, which are determined at the end */
 };
 
-/* Fills in *fault; at may be NULL if there is no place. Keeps a 503. Returns false. */
+/* Fills in *fault, unless it already has a 503. at: NULL if there is no place. @return false */
 bool api_text_fail(struct api_text *text, enum api_code code, const char *at, const char *detail);
-/* Refuses a text because of a limit, the format's only argument. Returns false. */
+/* Refuses a text because of a limit, the format's only argument. @return false */
 bool api_text_refuse(struct api_text *text, enum api_code code, const char *at, const char *format, int limit);
-/* Checks the stop flag at p, and moves look and reach on. @return false with *fault filled in if the request was
+/* Checks the stop flag at p, and advances `look` and `reach`. @return false with *fault filled in if the request was
  * stopped */
 bool api_text_look(struct api_text *text, const char *p);
 
@@ -64,7 +63,7 @@ static inline bool api_is_letter(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* '-' and the digits, without a branch between them, since signs are unpredictable. */
+/* True for '-' and digits, without a branch between them, because signs are unpredictable. */
 static inline bool api_starts_number(char c)
 {
 	const unsigned place = (unsigned)(unsigned char)c - '-';
