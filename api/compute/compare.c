@@ -44,7 +44,7 @@ static bool render_worst(struct api_job *job, const struct fric_comparison *c)
 
 /* ---- derivatives ---- */
 
-/* The error of a field's derivatives as a multiple of the tolerance: 1 is the largest that agrees. */
+/* The error of a field's derivatives as a multiple of the tolerance: up to 1 they agree. */
 static double difference_of(const struct api_field_comparison *field)
 {
 	const struct fric_derivative_agreement *a = &field->numbers;
@@ -160,7 +160,7 @@ static bool compare_contacts(struct api_job *job, const struct api_document *doc
 	return true;
 }
 
-/* Reads a set's document for the notes, as contacts do not record where their values came from. */
+/* Reads a set's document for the notes, because contacts do not record where their values came from. */
 static bool compute(struct api_job *job)
 {
 	return (!job->set || api_job_open_set(job)) &&

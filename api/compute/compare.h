@@ -8,7 +8,7 @@
 #include "api/compute/notes.h"
 #include "api/validate/variables.h"
 
-/* The larger of two differences: that of single contacts, and that of the sums. */
+/* The larger of two differences, of single contacts and of the sums. */
 double api_relative_difference(const struct fric_agreement *agreement);
 
 /* The comparison of one field's derivatives, or of the contact in which they differ most. */
@@ -32,10 +32,9 @@ struct api_comparison {
 extern const struct api_steps api_comparing;
 
 /**
- * The comparison itself, for a caller that has a body but no route. Of the request it uses the body, the formats and
- * the stop flag.
- * @param comparison  wants_derivatives is read; the rest is filled in if true is returned: the numbers of the answer,
- *                    for callers that do not read JSON
+ * The comparison without a route. It uses only the request's body, formats and stop flag.
+ * @param comparison  wants_derivatives is read. If true is returned, the rest contains the numbers of the answer, for
+ *                    callers that do not read JSON
  * @return false with *fault set
  */
 bool api_compare(const struct api_service *service, const struct api_request *request, struct api_fault *fault,

@@ -55,7 +55,8 @@ static bool is_field(const struct api_variable *v, enum fric_field field)
 	return v->type < 0 && v->rule->by[0] == 1 + (int)field;
 }
 
-/* Without matchsticks the lagged velocities have no effect, and the core has no field for them. */
+/* Whether the core has a field for the variable. It has none for lagged velocities without matchsticks, where they have
+ * no effect. */
 static bool is_known(const struct api_derivation *d, const struct api_variable *v)
 {
 	return !v->is_empty && (!is_field(v, FRIC_WRT_LAGGED_VELOCITIES) || d->core.slip_velocities);
@@ -66,14 +67,14 @@ static bool is_of_dofs(const struct api_variable *v)
 	return is_field(v, FRIC_WRT_VELOCITIES) || is_field(v, FRIC_WRT_LAGGED_VELOCITIES);
 }
 
-/* The core's pointer for a variable's field; which: 0, or 1 for the second field of a variable that has two. */
+/* The core's pointer for a variable's field; which: 0, or 1 for the second field of a variable with two */
 static double **place_of(struct fric_differential *differential, const struct api_variable *v, int which)
 {
 	const int by = v->rule->by[which] - 1;
 	return v->type < 0 ? &differential->fields[by] : &differential->rows[v->type][by];
 }
 
-/* Copies to a vector over all DOFs: velocities of vertices and of bodies are one field of the core.
+/* Copies to a vector over all DOFs, because velocities of vertices and of bodies are one field of the core.
  * @return NULL with a fault */
 static double *of_dofs(struct api_job *job, const struct api_variable *v, struct fric_differential *differential)
 {
@@ -111,7 +112,7 @@ static bool take_tangents(struct api_job *job, const struct api_derivation *d, c
 	return true;
 }
 
-/* Provides room for the cotangents of a variable. Those without a field of the core stay zero. */
+/* Provides room for the cotangents of a variable. They stay zero if the core has no field for it. */
 static bool add_cotangent(struct api_job *job, const struct api_derivation *d, const struct api_variable *v,
                           const double **values, struct fric_differential *out)
 {
@@ -135,7 +136,7 @@ static bool make_room(struct api_job *job, const struct api_derivation *d, struc
 	return true;
 }
 
-/* One number sets both coefficients: its derivative is the sum of both. */
+/* Adds both derivatives of a variable that sets both coefficients. */
 static void add_up(const struct api_derivation *d, const struct api_variations *by,
                    struct fric_differential *cotangents)
 {
@@ -152,11 +153,10 @@ static void add_up(const struct api_derivation *d, const struct api_variations *
 
 static double mean(double a, double b)
 {
-	return a == b ? a : a / 2 + b / 2; /* halves first, as the sum may overflow */
+	return a == b ? a : a / 2 + b / 2; /* halves first, because the sum may overflow */
 }
 
-/* Tables of pairs are symmetric, and so must be their derivatives: the core lets both halves of the table share the
- * sum. */
+/* Tables of pairs are symmetric, and so are their derivatives: each half of the core's table gets half of the sum. */
 static void make_symmetric(const struct api_variations *by)
 {
 	for (size_t i = 0; i < by->n; i++) {
@@ -207,13 +207,13 @@ static bool make_sums(struct api_job *job, struct api_sums *sums)
 	return sums->gradient;
 }
 
-/* A product with the first derivatives of the results. */
+/* A jvp or a vjp. */
 struct product {
 	struct api_job *job;
 	const struct api_derivation *derivation;
 	struct api_sums *answers;
-	const struct api_sums *cotangents; /* vjp: of the results */
-	struct api_sums *tangents;         /* jvp: of the results */
+	const struct api_sums *cotangents; /* vjp: cotangents of the results */
+	struct api_sums *tangents;         /* jvp: tangents of the results */
 };
 
 /* Converts variables to the core's fields. */
@@ -233,7 +233,7 @@ static enum fric_code multiply(const struct product *p, const struct fric_differ
 	                p->answers->gradient, fields, &p->job->error);
 }
 
-/* Finds out what overflows at a contact: the results themselves, the derivatives with respect to one variable, which
+/* Determines what overflows at a contact: the results themselves, the derivatives with respect to one variable, which
  * the fault then names, or only several variables together.
  * @return false with a fault */
 static bool fault_product(const struct product *p, const struct api_variations *of)
@@ -402,7 +402,7 @@ static bool decode(struct api_job *job)
 	                            &asked->derivative);
 }
 
-/* A derivative may have as many numbers as all fields together. */
+/* Adds the work of a derivative, which may have as many numbers as all fields together. */
 static void weigh(const struct api_job *job, struct api_work *work)
 {
 	enum { NUMBERS_OF_CONTACT = 16 };

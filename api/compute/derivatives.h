@@ -1,6 +1,6 @@
 /**
- * Derivatives of potential and gradient with respect to the fields that they are computed from: the steps of jvp and
- * vjp, and the functions that these and other routes are built from.
+ * Derivatives of potential and gradient with respect to the fields of a request: the steps of jvp and vjp, and the
+ * functions that these and other routes use.
  */
 #ifndef API_DERIVATIVES_H
 #define API_DERIVATIVES_H
@@ -8,7 +8,7 @@
 #include "api/compute/job.h"
 #include "api/validate/derivative.h"
 
-/* The state of a jvp or vjp request: job->more of the steps below. */
+/* The state of a jvp or vjp request: these steps use it as job->more. */
 struct api_asked {
 	enum api_request_kind kind;
 	struct api_derivative derivative;
@@ -21,19 +21,19 @@ struct api_derivation {
 	struct api_variables variables; /* all variables, in the order of the contract */
 };
 
-/* Fills in the core's description of a derivation: everything but the variables. */
+/* Fills in the core's description of a derivation, except for the variables. */
 bool api_derivation_of(struct api_job *job, struct fric_derivation *core);
 
-/* Potential and gradient, or tangents or cotangents of both. */
+/* Potential and gradient, or their tangents or cotangents. */
 struct api_sums {
 	double potential;
 	double *gradient; /* [n_dofs]; NULL: zeros, for cotangents only */
 };
 
 /**
- * Begins the derivation of a job whose contacts are prepared (job->lagged, job->contacts, job->asked:
- * api_job_prepare, for a set after api_job_open_set). Borrows from the job.
- * @param derivation  its variables are listed unless its list exists already
+ * Begins the derivation of a job with prepared contacts: job->lagged, job->contacts and job->asked are set by
+ * api_job_prepare, for a set after api_job_open_set. Borrows from the job.
+ * @param derivation  its variables are listed unless they are listed already
  * @return false with job->fault, as all functions here
  */
 bool api_derivation_begin(struct api_job *job, struct api_derivation *derivation);

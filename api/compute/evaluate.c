@@ -64,8 +64,8 @@ static bool evaluate_collisions(struct api_job *job)
 	return true;
 }
 
-/* The outputs by enum api_evaluate_output: how each is computed, and the variant for what depends on contacts alone.
- * Sums come first, in one pass. */
+/* The functions that compute the outputs, by enum api_evaluate_output, and the variants that need contacts only. Sums
+ * come first, in one pass. */
 static const struct {
 	bool (*compute)(struct api_job *job);
 	unsigned contact_ns;

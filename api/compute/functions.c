@@ -93,7 +93,7 @@ bool api_function_describe(int i, const char **name, enum api_function_kind *kin
 struct call {
 	const struct api_function *function;
 	size_t n;
-	struct fric_values first; /* y, tau_aniso or tau_dir */
+	struct fric_values first; /* first parameter: y, tau_aniso or tau_dir */
 	struct fric_values mu_s, mu_k, eps_v, mu_s_aniso, mu_k_aniso, stribeck_speed, viscous;
 	struct fric_law law;
 	int known_law; /* or API_UNKNOWN_LAW */
@@ -135,7 +135,7 @@ static void check_first(struct api_check *check, const struct api_field *root, s
 	api_check_values(check, &first, &shape, &call->first);
 }
 
-/* Reads one value for all entries, or one per entry. */
+/* Reads one value for all entries, or one value per entry. */
 static void read_values(struct api_check *check, const struct call *call, const struct api_field *field,
                         struct fric_values *out)
 {
@@ -159,7 +159,7 @@ static bool is_peak(const json_t *node)
 	return json_is_string(node) && !strcmp(json_string_value(node), peak);
 }
 
-/* For a transition that is a curve of mu, the friction force is mu times f; peak is not such a curve. */
+/* Checks that a transition is a curve of mu, for which the friction force is mu times f; peak is not such a curve. */
 static void check_transition_of_mu(struct api_check *check, const struct api_field *root, struct call *call)
 {
 	const struct api_field field = api_ruled(root, &api_calls[API_SMOOTH_MU], API_CALL_MU_TRANSITION);
@@ -173,7 +173,7 @@ static void check_transition_of_mu(struct api_check *check, const struct api_fie
 	call->law.transition = (enum fric_transition)transition;
 }
 
-/* Integrates the curve once, so that an entry need not sum over all points before it. The curve must be valid. */
+/* Integrates the curve once, so that entries need not sum over all points before theirs. The curve must be valid. */
 static void find_areas(struct api_check *check, struct call *call)
 {
 	struct fric_curve *curve = &call->law.curve;
@@ -224,7 +224,7 @@ static bool check_call(struct api_check *check, struct call *call)
 	if (kind == API_LAW)
 		check_law(check, &root, call);
 	if (!api_check_bool(check, &no_mu, &call->no_mu))
-		call->no_mu = true; /* an unknown parameter may be a misspelt mu: require nothing else */
+		call->no_mu = true; /* an unknown parameter may be a misspelt mu, so nothing else is required */
 	if (kind == API_SMOOTH_MU || kind == API_LAW || kind == API_EFFECTIVE) {
 		check_values(check, &root, call, API_CALL_MU_S, &call->mu_s);
 		check_values(check, &root, call, API_CALL_MU_K, &call->mu_k);

@@ -10,7 +10,7 @@
 
 struct api_function;
 
-/* NULL if no function has that name. */
+/* @return NULL if no function has that name */
 const struct api_function *api_function_find(const char *name);
 const struct api_object *api_function_parameters(const struct api_function *function);
 /* Describes function number i. @return false if there are fewer */

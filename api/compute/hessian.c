@@ -25,7 +25,7 @@ static bool fill(struct api_job *job, const struct api_entries *e)
 				 : fric_hessian_csr(&job->context, contacts, inner, e->pattern, e->numbers, &job->error));
 }
 
-/* The core fills in rows and columns of triplets along with the values, which are not needed here. */
+/* Computes the places of triplets. The core fills in their values, too, which are not needed here. */
 static bool fill_places(struct api_job *job, const struct api_entries *e)
 {
 	const size_t n = fric_n_inner(job->contacts);

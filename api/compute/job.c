@@ -125,7 +125,7 @@ bool api_job_fits(struct api_job *job, const char *field, const char *what, size
 	                    job->service->max_answer_bytes);
 }
 
-/* Determines the coefficients for the directions of the lagged velocities. */
+/* Creates the state: coefficients along the directions of the lagged velocities. */
 static bool choose(struct api_job *job, const double *vertices, const double *bodies)
 {
 	const double *lagged_velocities = api_job_join(job, vertices, bodies);
@@ -215,7 +215,7 @@ static void list_skipped_of(struct api_render *render, const struct fric_contact
 	const size_t n = fric_n_skipped(contacts) ? fric_group_size(contacts, type) : 0;
 	for (size_t i = 0; i < n && !render->failed; i++) {
 		if (i % API_SPAN == 0 && api_account_is_stopped())
-			render->failed = true; /* the list is incomplete, so do not send it */
+			render->failed = true; /* the list is incomplete, so it is not sent */
 		const struct api_skipped skipped = {type, i, fric_skipped(contacts, type, i)};
 		if (*fric_reason(skipped.code))
 			api_render_one_skipped(render, list, &skipped);
@@ -263,7 +263,8 @@ static bool start_answer(struct api_job *job)
 	return true;
 }
 
-/* A step begins when the previous one ends: reading the clock again would cost as much as some steps do. */
+/* Runs a step and measures it. A step begins when the previous one ends, because reading the clock again would cost as
+ * much as some steps. */
 static bool timed(struct api_job *job, enum api_phase phase, bool (*run)(struct api_job *))
 {
 	const bool ok = !run || run(job);

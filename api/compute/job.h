@@ -15,7 +15,7 @@
 	"'dim': 3, 'velocities': [[0.25, 0, 0]], 'friction': {'eps_v': 0.5, 'mu': 0.5}, " \
 	"'collisions': {'plane_vertex': {'vertices': [0], 'plane_normal': [0, 0, 1], 'normal_force': 8}}"
 
-enum { API_MAX_SKIPPED = 100000 }; /* skipped contacts that an answer lists, a kilobyte each; more get 413 */
+enum { API_MAX_SKIPPED = 100000 }; /* skipped contacts that an answer may list, a kilobyte each; more get 413 */
 
 struct api_job;
 
@@ -23,7 +23,7 @@ struct api_job;
 struct api_steps {
 	/* Reads and checks the body. NULL: the request has no body. */
 	bool (*decode)(struct api_job *job);
-	/* Provides the contacts, and what to evaluate them at. */
+	/* Provides the contacts, and the query to evaluate them at. */
 	bool (*prepare)(struct api_job *job);
 	/* Computes and renders the results. */
 	bool (*compute)(struct api_job *job);
@@ -40,28 +40,28 @@ struct api_job {
 	struct fric_context context;
 	struct api_arena arena;
 	struct api_document document;
-	struct api_lagged lagged; /* set if the request brings a lagged part, or after api_job_open_set */
+	struct api_lagged lagged; /* set if the request has a lagged part, or by api_job_open_set */
 	struct api_query query;
-	struct api_set_facts facts;           /* about the contacts */
+	struct api_set_facts facts;           /* facts about the contacts */
 	const struct fric_contacts *contacts; /* own_contacts, or the set's */
 	struct fric_contacts *own_contacts;
 	struct fric_state *own_state;
 	struct api_set *set;              /* owner of the contacts; borrowed. NULL: own_contacts */
 	struct api_document set_document; /* set by api_job_open_set */
 	struct api_lagged_velocities set_velocities;
-	const double *slip_velocities; /* [n_dofs] of asked.state, unless the set provides them */
+	const double *slip_velocities; /* [n_dofs] asked.state was created with these, unless the set provides it */
 	struct fric_query asked;       /* input of the core's evaluations */
 	struct api_render render;      /* the answer, begun before compute is called */
 	struct api_fault *fault;
 	struct fric_error error; /* from the last call into the core */
 	struct api_measure measure;
 	int64_t step_began;
-	void *more; /* private to the steps */
+	void *more; /* used by the steps only */
 };
 
 /**
- * Runs decode, prepare, compute and encode, each timed for Server-Timing.
- * @param more  passed on to the steps
+ * Runs decode, prepare, compute and encode, and measures each for Server-Timing.
+ * @param more  passed to the steps
  * @param set   owner of the contacts; NULL: the steps provide contacts. Borrowed
  * @return false with call->fault set
  */
@@ -69,13 +69,14 @@ bool api_job_run(const struct api_call *call, const struct api_steps *steps, str
 
 /* ---- steps ---- */
 
-/* For a request with both lagged part and query, or a query to job->set. */
+/* Decodes a request with both lagged part and query, or a query to job->set. */
 bool api_job_decode(struct api_job *job);
 bool api_job_prepare(struct api_job *job);
 
-/* Adds preparing and evaluating the contacts, vertices and bodies of the set or the lagged part, and a gradient. */
+/* Adds the work of preparing and evaluating the contacts, vertices and bodies of the set or the lagged part, with a
+ * gradient. */
 void api_job_weigh(const struct api_job *job, struct api_work *work);
-/* Dimension of the set or the lagged part, once decoded. */
+/* The dimension of the set or of the decoded lagged part. */
 size_t api_job_dim(const struct api_job *job);
 
 /* ---- helpers for steps ---- */
@@ -83,21 +84,21 @@ size_t api_job_dim(const struct api_job *job);
 /* Reads the body into job->document. */
 bool api_job_read(struct api_job *job);
 
-/* A check of job->document. */
+/* Begins a check of job->document. */
 struct api_check api_job_check(struct api_job *job);
-/* Reads the URL's query by its rules and with the additional `check`. Arrays that a client sends in it lie in the
- * arena. */
+/* Reads the URL's query by its rules and with the additional `check`. Its arrays are in the arena. */
 bool api_job_url_query(struct api_job *job, const struct api_object *rules,
                        void (*check)(struct api_job *job, struct api_check *check, const struct api_field *url_query));
 
-/* Whether the document of a held set may be read here. The head may have been judged by another set of that name.
+/* Whether the document of a held set may be read here. This is checked again because the head may have been judged by
+ * an earlier set of that name.
  * @return false: the request is deferred */
 bool api_job_admit_document(const struct api_job *job, const struct api_set *set);
 /* Reads the document from which the set's contacts were prepared, if that is admitted: fills in lagged and
  * set_velocities. */
 bool api_job_open_set(struct api_job *job);
 
-/* Whether a call into the core that was given job->error succeeded; otherwise its error becomes the fault. */
+/* Whether a call into the core succeeded; otherwise job->error, which the call has filled in, becomes the fault. */
 bool api_job_core(struct api_job *job, enum fric_code code);
 /* Number of DOFs of all vertices and bodies. */
 size_t api_job_n_dofs(const struct api_job *job);
@@ -106,10 +107,11 @@ size_t api_job_n_dofs(const struct api_job *job);
 const double *api_job_join(struct api_job *job, const double *vertices, const double *bodies);
 /* [n * size] in the job's arena; NULL with a fault. */
 void *api_job_array(struct api_job *job, size_t n, size_t size);
-/* A pattern (sets/set.h) that lives as long as the answer; NULL with a fault. Call it at most once for a Hessian,
- * and once for the Jacobian. */
+/* A pattern (sets/set.h) that lives as long as the answer; NULL with a fault. Call it at most once for a Hessian and at
+ * most once for the Jacobian. */
 const struct fric_pattern *api_job_pattern(struct api_job *job, int places);
-/* Checks the size of a result before anything is computed. @param field  of the request; what: the result
+/* Checks the size of a result before anything is computed. @param field  the request's field that the fault points to
+ * @param what   the result
  * @return false with the fault at that field */
 bool api_job_fits(struct api_job *job, const char *field, const char *what, size_t bytes);
 /* Adds "n_vertices", "n_bodies" and "n_collisions" to the answer. */
@@ -118,7 +120,7 @@ void api_job_counts(struct api_job *job);
 void api_render_gradient(struct api_job *job, json_t *object, const double *gradient);
 /* Adds "skipped" if on_degenerate is "skip". */
 void api_job_skipped(struct api_job *job);
-/* Whether the skipped contacts are few enough to be listed; otherwise a fault. */
+/* Whether the skipped contacts are few enough to be listed. If not, sets a fault. */
 bool api_job_may_skip(struct api_job *job);
 /* Adds "n_bodies" if bodies were sent. */
 void api_render_bodies(struct api_render *render, json_t *object, const struct api_set_facts *facts);

@@ -4,7 +4,8 @@
 
 #include "api/dispatch/answer.h"
 
-/* Checked before anything is computed. The pointer leads to the format, or to where its object would be. */
+/* Checks the size before anything is computed. The pointer leads to the format, or to the place where its object would
+ * be. */
 static bool fits(struct api_job *job, const struct api_matrix *m, size_t bytes)
 {
 	const size_t most = job->service->max_answer_bytes;
@@ -44,7 +45,7 @@ struct rows {
 	size_t n_rows, n;
 	const int64_t *indptr;
 	const int32_t *indices;
-	size_t width; /* of a block; 0 for single entries */
+	size_t width; /* size of a block; 0 for single entries */
 };
 
 static bool compressed(struct api_job *job, const struct api_matrix *m, const struct fric_pattern *pattern,

@@ -1,5 +1,6 @@
 /**
- * Sparse matrices in answers. Each format is rendered here; matrices differ in the source of their numbers.
+ * Sparse matrices in answers. Each format is rendered here; matrices differ in the function that computes their
+ * numbers.
  */
 #ifndef API_MATRIX_H
 #define API_MATRIX_H
@@ -18,10 +19,10 @@ struct api_matrix {
 	size_t n_cols, n_triplets;
 	int places; /* selects its pattern (sets/set.h) */
 	bool without_places, without_numbers;
-	/* Computes the entries. Not called for compressed rows without numbers. @return false with job->fault */
+	/* Computes the entries. It is not called for compressed rows without numbers. @return false with job->fault */
 	bool (*fill)(struct api_job *job, const struct api_entries *entries);
-	/* For the fault if the matrix is too large: rule and name of the field with the format, and advice. name NULL:
-	 * the fault of any answer that is too long. */
+	/* Used in the fault if the matrix is too large: rule and name of the field with the format, and advice. name NULL:
+	 * the fault is that of any answer that is too long */
 	int choice;
 	const char *name, *advice;
 };

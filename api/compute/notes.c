@@ -13,7 +13,7 @@ struct taking {
 	struct api_job *job;
 	const struct fric_batch *batch;
 	struct api_notes *notes;
-	struct api_check check; /* of the document; its fault is the notes' texts, so that notes get pointers like errors */
+	struct api_check check; /* of the document; notes are recorded as its faults, and so get pointers like errors */
 	struct api_field root, friction;
 };
 
@@ -26,7 +26,7 @@ static const char *brief(double value, char text[TEXT_BYTES])
 	return text;
 }
 
-/* Assigns a code to the next text. @return whether there is room for one */
+/* Assigns a code to the next text. @return whether there is room for a text */
 static bool begin(struct taking *t, enum api_note code)
 {
 	const int n = t->notes->texts.n_errors;
@@ -48,8 +48,8 @@ struct pair {
 	size_t n, width;
 };
 
-/* The largest force before sliding, per normal force, for eps_v = 1. Searches a grid, then between the neighbours of
- * its maximum. */
+/* The largest force before sliding, per normal force, for eps_v = 1. Searches a grid, and then the interval around its
+ * maximum. */
 static double hold(const struct fric_law *law, double mu_s, double mu_k)
 {
 	enum { GRID = 64, ROUNDS = 80 };
@@ -71,7 +71,7 @@ static double hold(const struct fric_law *law, double mu_s, double mu_k)
 /* @return whether there is a note */
 static bool note_hold(struct taking *t, const struct pair *p, size_t flat, double mu_s, double mu_k)
 {
-	static const double enough = 0.9; /* of mu_s */
+	static const double enough = 0.9; /* fraction of mu_s */
 	const struct fric_law *law = &t->batch->friction.law;
 	char s[TEXT_BYTES], k[TEXT_BYTES], held[TEXT_BYTES];
 	if (law->type != FRIC_SMOOTH || law->transition == FRIC_PEAK || mu_k >= enough * mu_s)
@@ -252,10 +252,10 @@ static void take_anchors(struct taking *t, const struct api_field *group, enum f
 
 /* ---- speeds ---- */
 
-/* The slip ratios of a group's contacts, and the coefficients used. */
+/* The slip ratios of a group's contacts, and their coefficients. */
 struct slips {
 	double *ratio, *mu_s, *mu_k;
-	bool are_finite; /* false: take no notes on them */
+	bool are_finite; /* false: no notes are based on them */
 };
 
 static bool read_slips(struct taking *t, enum fric_type type, struct slips *slips)
@@ -278,7 +278,7 @@ static bool read_slips(struct taking *t, enum fric_type type, struct slips *slip
 	return true;
 }
 
-/* Notes that drag exceeds Coulomb friction for most contacts that slip. The anchor's part of the slip, at most
+/* Takes a note if drag exceeds Coulomb friction at most contacts that slip. The anchor's part of the slip, at most
  * eps_v, causes no drag, so it is subtracted. */
 static void take_drag(struct taking *t, const struct api_field *group, enum fric_type type, const struct slips *slips)
 {

@@ -1,6 +1,6 @@
 /**
- * Notes of a check on a request that is formally correct: coefficients, speeds and anchors that are probably mistakes
- * (docs/check.md). One note per code and place.
+ * Notes on a request that passed the checks: coefficients, speeds and anchors that are probably mistakes
+ * (docs/check.md). There is one note per code and place.
  */
 #ifndef API_NOTES_H
 #define API_NOTES_H
@@ -29,7 +29,7 @@ struct api_job;
 
 /**
  * @param notes     overwritten
- * @param document  target of the pointers
+ * @param document  the document that pointers refer to
  * @param batch     read from the document; job->contacts were prepared from it
  * @return false with the job's fault
  */

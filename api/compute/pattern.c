@@ -34,7 +34,7 @@ static bool prepare_pattern(struct api_job *job)
 
 static bool render_pattern(struct api_job *job)
 {
-	if (api_tag_is_known(job->request->if_none_match, job->more)) /* then the response has no body */
+	if (api_tag_is_known(job->request->if_none_match, job->more)) /* the response then has no body */
 		return true;
 	return api_render_hessian_places(job, api_pattern_formats[job->query.format], job->render.document.root);
 }

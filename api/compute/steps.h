@@ -9,9 +9,9 @@
 
 extern const struct api_steps api_evaluate;
 
-/* The entity tag of a pattern: stencils, format, triangle and media type. It is job->more of the steps. */
+/* The entity tag of a pattern names its stencils, format, triangle and media type. The steps find it in job->more. */
 enum { API_TAG_BYTES = API_VERSION_BYTES + 32 };
-/* The answer is empty if the client already has it, by that tag. */
+/* The answer is empty if the client already has the pattern with this tag. */
 extern const struct api_steps api_pattern_steps;
 
 #endif
