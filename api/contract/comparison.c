@@ -1,4 +1,4 @@
-/* Fields of /v1/check. */
+/* The fields of /v1/check. */
 #include "api/contract/rules.h"
 
 /* clang-format off */

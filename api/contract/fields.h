@@ -1,6 +1,7 @@
 /**
  * The fields of requests and answers as data. Requests are validated by these tables, answers take names and shapes
- * from them, and the OpenAPI description (openapi.h) is printed from them. JSON in these texts has ' instead of ".
+ * from them, and the OpenAPI description (openapi.h) is printed from them. In these texts JSON is written with '
+ * instead of ".
  */
 #ifndef API_FIELDS_H
 #define API_FIELDS_H
@@ -22,21 +23,21 @@ enum api_field_kind {
 	API_INDEX,
 	API_REALS,
 	API_ROWS,    /* arrays of numbers, whose lengths may differ */
-	API_INDICES, /* arrays */
+	API_INDICES, /* an array of indices */
 	API_WORD,
-	API_WORDS, /* a list of any of the words, possibly empty */
+	API_WORDS, /* a list of any of the words; may be empty */
 	API_BOOL,
 	API_TEXT,
 	API_OBJECT,
-	API_LIST,       /* of objects */
+	API_LIST,       /* a list of objects */
 	API_ONE_OF,     /* an object of one of several kinds */
 	API_BY_POINTER, /* an object whose keys are JSON Pointers to fields, with numbers as values */
 	API_POINTERS,   /* a list of JSON Pointers to fields */
 };
 
 /* clang-format off */
-/* Lengths of arrays: X(length, its name in shapes; NULL: printed as a number). Some depend on the dimension or on the type
- * of contact. */
+/* Lengths of arrays: X(length, name in shapes). NULL: it is printed as a number. Some depend on the dimension or on the
+ * type of contact. */
 #define API_LENGTHS(X) \
 	X(API_NO_LENGTH, NULL) \
 	X(API_N, "n") /* contacts of a group */ \
@@ -72,18 +73,18 @@ struct api_rule {
 	enum api_range range;
 	enum api_length shape[API_MAX_SHAPE]; /* for arrays */
 	bool required;
-	bool one_for_all;                           /* one row may be sent for all; a row of one number then as a number */
-	bool bare;                                  /* that single row may be a number if its length is 1 */
-	int only;                                   /* the dimension in which it exists; 0: both */
-	unsigned types;                             /* bit set of the object types that have it; 0: all */
+	bool one_for_all;                           /* one row may be sent for all; if its length is 1, as a number */
+	bool bare;                                  /* the single row of one_for_all may be a number if its length is 1 */
+	int only;                                   /* the only dimension in which the field exists; 0: both */
+	unsigned types;                             /* bit set of the object types that have the field; 0: all */
 	int least, most;                            /* for integers; most 0: no upper bound */
-	const char *const *words, *const *meanings; /* NULL-terminated; the first is the default of a WORD */
-	const struct api_object *const *objects;    /* NULL-terminated: one, or alternatives */
+	const char *const *words, *const *meanings; /* NULL-terminated; the first word is the default of an API_WORD */
+	const struct api_object *const *objects;    /* NULL-terminated: one kind of object, or alternatives */
 	const char *fallback;                       /* the default as JSON; NULL: no default, or the first word */
-	/* The core's field, if derivatives with respect to it exist: 1 + enum fric_field, in a group 1 + enum fric_row;
-	 * 0: none. Two fields if one number sets both coefficients. */
+	/* The core's field, if there are derivatives with respect to it: 1 + enum fric_field, in a group 1 + enum fric_row;
+	 * 0: none. There are two if one number sets both coefficients. */
 	int by[2];
-	size_t in_group;  /* 1 + offset in struct fric_group of values that are read unchanged; 0: none */
+	size_t in_group;  /* for values that are stored unchanged: 1 + offset in struct fric_group; 0: none */
 	const char *unit; /* NULL: none */
 	const char *meaning;
 };
@@ -115,7 +116,7 @@ static inline int api_rule_named(const struct api_object *object, const char *na
 
 /* ---- POST /v1/evaluate and its parts: a set's document, and a query about a set ---- */
 
-/* The kinds of objects that share the rules of a request: all of it, or parts. */
+/* Kinds of objects that share the rules of requests: whole requests or parts of them. */
 enum api_request_kind {
 	API_WHOLE,
 	API_SET_DOCUMENT,
@@ -161,12 +162,12 @@ extern const struct api_object api_request, api_set_document, api_set_query, api
 	api_barrier, api_collisions, api_groups[FRIC_N_TYPES], api_hessian, api_line, api_position_jacobian,
 	api_jvp_request, api_set_jvp_query, api_vjp_request, api_set_vjp_query, api_cotangents;
 
-/* Names of values per contact; formats of matrices. */
+/* Names of values per contact, and formats of matrices. */
 extern const char *const api_collision_output_names[FRIC_N_OUTPUTS + 1];
 enum api_hessian_format { API_HESSIAN_FORMATS(API_PLACE) };
 enum api_jacobian_format { API_JACOBIAN_FORMATS(API_PLACE) };
 extern const char *const api_hessian_formats[], *const api_jacobian_formats[];
-extern const struct api_rule api_output_rules[FRIC_N_OUTPUTS]; /* by enum fric_output */
+extern const struct api_rule api_output_rules[FRIC_N_OUTPUTS]; /* indexed by enum fric_output */
 extern const struct api_object api_answer, api_jvp_answer, api_vjp_answer;
 
 /* ---- /v1/sets ---- */
@@ -180,7 +181,7 @@ extern const struct api_object *const api_pattern_answers[];
 
 /* ---- /v1/functions/NAME ---- */
 
-/* Kinds of functions by their parameters. */
+/* Kinds of functions, which differ in their parameters. */
 enum api_function_kind { API_SMOOTH_FRICTION, API_SMOOTH_MU, API_LAW, API_DIRECTION, API_ELLIPSE, API_EFFECTIVE };
 #define API_N_FUNCTION_KINDS 6
 
@@ -198,8 +199,8 @@ extern const struct api_object api_bridge_info, api_bridge_name, api_bridge_supp
 
 /* ---- other answers ---- */
 
-/* A limit of requests: its name in /v1/info, where its number is in struct api_service (0: none, unless it is required),
- * and the words around that number in the description. */
+/* A limit of requests: its name in /v1/info, the offset of its number in struct api_service (0: unlimited, unless the
+ * limit is required), and the words around the number in the description. */
 struct api_limit {
 	const char *name;
 	bool required;
@@ -213,7 +214,7 @@ static inline size_t api_limit_number(const struct api_limit *limit, const struc
 	return *(const size_t *)(const void *)((const char *)service + limit->in_service);
 }
 
-/* By enum api_note (compute/notes.h). */
+/* Indexed by enum api_note (compute/notes.h). */
 extern const char *const api_note_codes[];
 extern const char *const api_quantity_names[FRIC_N_QUANTITIES + 1];
 

@@ -1,4 +1,4 @@
-/* Friction: laws and coefficients, and parameters of the functions that laws consist of. */
+/* Friction: laws and coefficients, and parameters of the scalar functions. */
 #include "api/contract/rules.h"
 
 /* clang-format off */
@@ -27,7 +27,7 @@ const struct api_object api_materials = {
 	" 'dependentRequired': {'mu_s': ['mu_k'], 'mu_k': ['mu_s']},"
 	" 'dependentSchemas': {'mu': {'properties': {'mu_s': false, 'mu_k': false}}}}"};
 
-/* Checked by validate/law.c, which also counts and compares the points. */
+/* validate/law.c checks this field, and counts and compares the points. */
 const struct api_object api_curve = OBJECT(
 	"Curve",
 	"A measured curve: the change of the coefficient with the speed beyond eps_v. Interpolated by monotone cubics.",
@@ -38,7 +38,7 @@ const struct api_object api_curve = OBJECT(
 		.shape = {API_N_POINTS}, .required = true, .unit = DIMENSIONLESS,
 		.meaning = "factor of the coefficient at each speed; the first is 1, the last applies to all higher speeds"});
 
-/* Constraints of the schema: the law that each field belongs to, and the fields that a law needs. */
+/* The schema's constraints: the law that each field belongs to, and the fields that a law needs. */
 #define LAW_OF_FIELDS \
 	"'mu_transition': {'properties': {'law': {'const': 'smooth'}}}," \
 	" 'stribeck_speed': {'required': ['law'], 'properties': {'law': {'enum': ['stribeck', 'exponential']}}}," \

@@ -198,8 +198,8 @@
 	  .meaning = "torque against rolling, per friction force: the coefficient of rolling resistance, a length," \
 	  " divided by mu")
 
-/* In the order in which they are listed. The first parameter that a kind has determines the number of values. If two
- * have the same name, the first accepts everything that the second does. */
+/* Parameters of the scalar functions, in the order in which they are listed. The first one that a kind of function has
+ * determines the number of values. Of two with the same name, the first accepts everything that the second accepts. */
 #define API_CALL_FIELDS(X) \
 	X(API_CALL_Y, "y", .kind = API_REALS, .shape = {API_N_ENTRIES}, .one_for_all = true, .required = true, \
 	  .types = SCALARS, .unit = VELOCITY, \
@@ -237,7 +237,7 @@
 	X(API_CALL_NO_MU, "no_mu", .kind = API_BOOL, .fallback = "false", .types = BIT(API_EFFECTIVE), \
 	  .meaning = "true returns 1, 1 and requires only tau_aniso")
 
-/* Formats of the Hessian: X(place, word, meaning). A pattern may be asked for in those of API_PATTERN_FORMATS:
+/* Formats of the Hessian: X(place, word, meaning). A pattern alone is available in the formats of API_PATTERN_FORMATS:
  * X(word, meaning, rules of the Hessian's members in this format, name of the pattern's schema). */
 #define API_HESSIAN_FORMATS(X) \
 	X(API_TRIPLETS, "triplets", "every contact's block, duplicates add up") \

@@ -115,7 +115,7 @@ const struct api_object api_pattern_url_query = OBJECT("PatternQuery", "Selects 
 	[API_PATTERN_TRIANGLE] = {.name = "triangle", .kind = API_WORD, .words = triangles, .meanings = triangle_meanings,
 		.meaning = "entries to return, with bsr blocks"});
 
-/* Relies on numbers being the last member of each format. */
+/* Requires that numbers are the last member of each format. */
 #define PATTERN(word, means, rules, called) \
 	&(const struct api_object){called, "The pattern of a Hessian in this format, without values.", rules, \
 	                           N_OF(rules) - 1, -1, NULL},

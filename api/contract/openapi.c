@@ -39,7 +39,7 @@ static json_t *add_example(struct api_schemas *s, json_t *examples, const struct
 	return set(s, example, "value", value);
 }
 
-/* Collects examples of requests (status 0), or of answers with a status. */
+/* Collects examples of requests (status 0), or of answers with the given status. */
 static void collect_examples(struct api_schemas *s, json_t *examples, const struct api_example *e, int status)
 {
 	for (; e && e->name; e++) {
@@ -81,7 +81,7 @@ static void add_frame(struct api_schemas *s, json_t *content, const struct api_o
 	s->in_frame = false;
 }
 
-/* status 0: for the request. */
+/* status 0: the contents of the request */
 static void add_contents(struct api_schemas *s, const struct described *d, json_t *owner, int status)
 {
 	const struct api_object *const *objects = status ? d->operation->answers : d->operation->requests;
@@ -116,7 +116,7 @@ static const char *name_status(int status, char name[16])
 	return name;
 }
 
-/* Everything that successful answers of an operation have in common. */
+/* Adds the parts that all successful answers of an operation share. */
 static json_t *add_answer(struct api_schemas *s, const struct described *d, int status, const char *meaning,
                           json_t *responses)
 {
@@ -158,7 +158,7 @@ static void add_successes(struct api_schemas *s, const struct described *d, json
 		add_answer(s, d, 304, "The client's copy is current: If-None-Match has its ETag.", responses);
 }
 
-/* The set of statuses that apply to an operation, as bits of problem.h. */
+/* The classes of statuses that apply to an operation, as bits of problem.h. */
 static unsigned where(const struct described *d)
 {
 	const struct api_operation *o = d->operation;
@@ -172,13 +172,13 @@ static unsigned where(const struct described *d)
 	return bits;
 }
 
-/* Whether a route has its own form of failures with this status. */
+/* Whether a route reports failures with this status in its own form. */
 static bool has_failure(const struct api_route *route, int status)
 {
 	return route->failure && (status == 400 || status == 500);
 }
 
-/* The component name of a response that routes share; fails: of those with their own form of failures. */
+/* The component name of a response that several routes share. fails: routes with their own form of failures */
 static const char *name_response(int status, bool fails, char name[16])
 {
 	snprintf(name, 16, "%s%d", fails ? "Failure" : "", status);
@@ -310,8 +310,8 @@ static bool is_named_before(const struct api_object *object, int i)
 	return false;
 }
 
-/* Lists all rules of the object, whatever its type: a path cannot express which function has which parameters. If
- * two have the same name, the first accepts the most. */
+/* Lists all rules of the object, for all types, because a path cannot express which function has which parameters. Of
+ * two with the same name, the first accepts the most. */
 static void add_url_query(struct api_schemas *s, const struct api_operation *o, json_t *parameters)
 {
 	s->is_request = true;
@@ -476,7 +476,7 @@ static void add_info(struct api_schemas *s, json_t *root)
 	           " {'name': 'service', 'description': 'The server itself'}]"));
 }
 
-/* Lists the functions that have each kind of parameters. */
+/* Lists the functions of each kind of parameters. */
 static void add_calls(struct api_schemas *s, api_lister *list)
 {
 	enum api_function_kind kind;

@@ -15,7 +15,7 @@ static bool take(const char **p, char c)
 	return true;
 }
 
-/* Length of a string whose opening quote has been consumed. */
+/* The length of a string whose opening quote has been consumed. */
 static size_t string_bytes(const char *p)
 {
 	return strcspn(p, "'");

@@ -11,7 +11,7 @@ static const struct api_object line_values = OBJECT("LineValues", "Values along 
 	REAL_ARRAY("slope", "its derivative with respect to t: the gradient at that step times the direction",
 	           "force * unit of the direction", API_N_STEPS));
 
-/* Values of `outputs`: X(place, name, rule). ALSO(name, rule) is a member that accompanies the one before. */
+/* Values of `outputs`: X(place, name, rule). ALSO(name, rule) is a member that accompanies the previous one. */
 #define OUTPUTS(X, ALSO) \
 	X(POTENTIAL, "potential", .kind = API_NUMBER, .unit = "force * velocity", .meaning = "sum over the contacts") \
 	X(GRADIENT, "gradient", .kind = API_REALS, .shape = {API_N_DOF}, .unit = FORCE, \
@@ -60,7 +60,7 @@ const struct api_object api_cotangents = OBJECT(
 	[API_COTANGENT_BODY_GRADIENT] = {.name = "body_gradient", .kind = API_REALS, .shape = {API_N_BODIES, API_TWIST},
 		.meaning = "cotangent of the body_gradient; by default 0"});
 
-/* The kinds of requests that have a field. */
+/* The kinds of requests that have a field, as bit sets. */
 #define FOR_JVP (BIT(API_JVP) | BIT(API_SET_JVP))
 #define FOR_VJP (BIT(API_VJP) | BIT(API_SET_VJP))
 #define LAGGED (BIT(API_WHOLE) | BIT(API_SET_DOCUMENT) | BIT(API_JVP) | BIT(API_VJP))

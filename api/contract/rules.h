@@ -11,7 +11,7 @@
 #define N_OF(array) ((int)(sizeof(array) / sizeof((array)[0])))
 #define BIT(type) (1u << (type))
 #define ONE(object) (const struct api_object *const[]){&(object), NULL}
-/* An object with its rules; more: constraints of the schema beyond the fields. */
+/* An object with its rules. more: constraints of the schema in addition to the fields */
 #define RULES(...) ((const struct api_rule[]){__VA_ARGS__})
 #define OBJECT_WITH(more, called, means, ...) {called, means, RULES(__VA_ARGS__), N_OF(RULES(__VA_ARGS__)), -1, more}
 #define OBJECT(...) OBJECT_WITH(NULL, __VA_ARGS__)
@@ -27,7 +27,7 @@
 #define RULE(place, called, ...) [place] = {.name = called, __VA_ARGS__},
 #define COEFFICIENT .range = API_NON_NEGATIVE, .unit = DIMENSIONLESS
 
-/* The core's field for derivatives. */
+/* The core's field, for derivatives. */
 #define BY(field) .by = {1 + FRIC_WRT_##field}
 #define BY_BOTH(s, k) .by = {1 + FRIC_WRT_##s, 1 + FRIC_WRT_##k}
 #define BY_ROW(row) .by = {1 + FRIC_ROW_##row}

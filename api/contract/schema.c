@@ -9,7 +9,7 @@
 enum {
 	MAX_TEXT = 2048,
 	POINTER_TEXT = 64,
-	MOST_NAMED = 8 /* integers listed one by one, so that generated clients have them as an enumeration */
+	MOST_NAMED = 8 /* a range of up to this many integers is listed, so that generated clients have an enumeration */
 };
 
 json_t *api_schema_set(struct api_schemas *schemas, json_t *object, const char *name, json_t *value)
@@ -38,7 +38,7 @@ json_t *api_schema_text(const char *format, ...)
 
 /* ---- lengths and limits ---- */
 
-/* Bounds of a length; to 0: no upper bound. dim 0: either dimension. */
+/* Bounds of a length. to 0: no upper bound; dim 0: either dimension */
 struct span {
 	int from, to;
 };
@@ -81,7 +81,7 @@ static const char *name_of_length(enum api_length length, int type, char text[16
 	return text;
 }
 
-/* Stencils of a single vertex are not rows, but their weights are. */
+/* The rank of an array. Stencils of a single vertex are not rows, but their weights are. */
 static int rank_of(const struct api_rule *rule, int type)
 {
 	int rank = 1;
@@ -162,7 +162,7 @@ static json_t *nest(struct api_schemas *schemas, const struct api_rule *rule, in
 	            span.to ? span.to : most_rows(schemas, rule->shape[from]));
 }
 
-/* All numbers of all rows in one array; a row of one number may also be a number. */
+/* All numbers of all rows in one array. A row of one number may also be a number. */
 static json_t *flat(struct api_schemas *schemas, const struct api_rule *rule, int rank, int type, int dim)
 {
 	json_int_t most = most_rows(schemas, rule->shape[0]);
@@ -250,8 +250,8 @@ static json_t *one_of(struct api_schemas *schemas, const struct api_rule *rule)
 
 /* ---- fields addressed by pointers ---- */
 
-/* "a|b|c/(?:d|e)": the fields of an object, and of the objects below it, for which derivatives exist; nothing if
- * there are none. All groups share one list.
+/* Prints the fields of an object, and of the objects below it, for which derivatives exist: "a|b|c/(?:d|e)", or
+ * nothing. All groups share one list.
  * @return the new end of the text */
 static size_t print_pointers(const struct api_object *object, char *out, size_t at, size_t bytes);
 
@@ -422,7 +422,8 @@ static void add_notes(struct api_schemas *schemas, const struct api_rule *rule, 
 		api_schema_set(schemas, schema, "x-dimension", json_integer(rule->only));
 }
 
-/* The schema of a frame's document contains only the differences from that of JSON, which describes the fields. */
+/* The schema for the document of a frame contains only its differences from the schema for JSON, which describes the
+ * fields. */
 json_t *api_schema_field(struct api_schemas *schemas, const struct api_rule *rule, int type)
 {
 	json_t *schema = value(schemas, rule, type, 0);

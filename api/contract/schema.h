@@ -9,12 +9,12 @@
 #include "api/api.h"
 #include "api/contract/fields.h"
 
-/* A tree under construction. failed is sticky: set when memory runs out, checked once at the end. */
+/* A tree under construction. `failed` is sticky: it is set when memory runs out, and checked once at the end. */
 struct api_schemas {
 	const struct api_service *service; /* provides the limits */
 	json_t *components;                /* all schemas by name; borrowed */
-	bool is_request;                   /* arrays may be flat, and one row may be sent for all */
-	bool in_frame;                     /* arrays may be references */
+	bool is_request;                   /* for a request: arrays may be flat, and one row may be sent for all */
+	bool in_frame;                     /* for a frame: arrays may be references */
 	bool failed;
 };
 
@@ -25,12 +25,12 @@ json_t *api_schema_append(struct api_schemas *schemas, json_t *list, json_t *val
 json_t *api_schema_ref(const char *kind, const char *name);
 /* {"anyOf": forms}, or the only form. Takes over the list. */
 json_t *api_schema_any_of(struct api_schemas *schemas, json_t *forms);
-/* A string; arguments as for printf. */
+/* Makes a string. Arguments as for printf. */
 __attribute__((format(printf, 1, 2))) json_t *api_schema_text(const char *format, ...);
 
 /* {"$ref": ...} to a schema among the components, which is added first if it is missing. */
 json_t *api_schema_of(struct api_schemas *schemas, const struct api_object *object);
-/* The schema of one field with its description; type: of the object that has the field. */
+/* The schema of one field with its description; type: the type of the object that has the field. */
 json_t *api_schema_field(struct api_schemas *schemas, const struct api_rule *rule, int type);
 /* The constraints that a dimension adds to the fields of a request: lengths of rows, and fields that do not exist in
  * it. */

@@ -2,7 +2,7 @@
 #include "api/contract/rules.h"
 
 /* clang-format off */
-/* Clients written for other models send additional members. */
+/* Allows additional members, which clients written for other models send. */
 #define OPEN "{'additionalProperties': true}"
 #define MODEL TEXT("name", "name of the model: friction or friction_gradient")
 static const struct api_object model_config = OBJECT_WITH(OPEN,
