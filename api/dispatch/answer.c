@@ -42,7 +42,7 @@ static bool print_json(struct api_render *render, size_t max_bytes, struct api_f
 	enum api_written written = api_document_write_json(&render->document, max_bytes, &text);
 	if (written != API_WRITTEN)
 		return refuse(written, max_bytes, fault);
-	api_buffer_trim(&text); /* the response may wait for a slow client */
+	api_buffer_trim(&text); /* releases unused memory, because the response may wait for a slow client */
 	api_answer_take(response, &text);
 	return true;
 }

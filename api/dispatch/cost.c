@@ -4,12 +4,12 @@
 
 /* Nanoseconds per item. */
 enum {
-	VERTEX = 25, /* per vertex: zeroing and summing its numbers, its rows */
-	TEXT = 20,   /* per number printed as text */
+	VERTEX = 25, /* zeroing and summing its numbers, and its rows */
+	TEXT = 20,   /* printing it */
 	BINARY = 1,
 	NODE = 80,
-	SET_NODES = 10 + FRIC_N_TYPES, /* of a set's description, skipped contacts left out */
-	BODY_CONTACTS = 8,             /* factor for contacts of bodies, which have no kernels */
+	SET_NODES = 10 + FRIC_N_TYPES, /* members of a set's description, without skipped contacts */
+	BODY_CONTACTS = 8,             /* factor for contacts of bodies, for which there are no kernels */
 };
 
 enum { SMALL_TEXT = 24 << 10, SMALL_FRAME = 64 << 10 };

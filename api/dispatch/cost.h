@@ -1,8 +1,8 @@
 /**
  * Cost estimates of requests. A thread that serves connections computes small requests itself; a request that would
- * keep it busy for longer goes to the queue. The cost is estimated twice: from the length of the body and the set named
- * in the path, before anything is decoded (is_large of an operation), and from the actual work once the request is
- * decoded (api_cost_admit). Nothing is guessed from the characters of a body.
+ * keep it busy for longer goes to the queue. The cost is estimated twice: before anything is decoded, from the length
+ * of the body and the set named in the path (is_large of an operation), and once the request is decoded, from the
+ * actual work (api_cost_admit).
  */
 #ifndef API_COST_H
 #define API_COST_H
@@ -18,47 +18,47 @@ struct api_set;
 /* Estimates per contact at vertices, in nanoseconds on one thread. Small requests run in short loops, where nothing
  * is vectorised. */
 enum {
-	API_COST_SUMS = 200,         /* preparing it, potential and gradient */
+	API_COST_SUMS = 200,         /* preparation, potential and gradient */
 	API_COST_MATRIX = 300,       /* its block of a matrix, without printing numbers */
 	API_COST_STEP = 30,          /* per step of a line */
-	API_COST_PRODUCT = 60,       /* per product */
+	API_COST_PRODUCT = 60,       /* per vector */
 	API_COST_DERIVATIVES = 4000, /* with respect to all fields */
 };
 
-/* The work of a request; unknown parts are 0. */
+/* The amounts of work of a request; unknown ones are 0. */
 struct api_work {
 	size_t n_contacts[FRIC_N_TYPES];
 	size_t n_vertices, n_bodies;
-	size_t document_bytes; /* of a set's document that must be read again */
+	size_t document_bytes; /* length of a set's document that must be read again */
 	uint64_t contact_ns;   /* per contact at vertices; a contact of bodies takes several times as long */
 	uint64_t n_numbers;    /* in the answer */
-	uint64_t n_nodes;      /* members and entries of the answer, without numbers of arrays */
+	uint64_t n_nodes;      /* members and entries of the answer, excluding numbers in arrays */
 	bool prints_text;      /* the answer is JSON */
 };
 
 void api_work_add_batch(struct api_work *work, const struct fric_batch *batch);
-/* Adds the contacts, vertices and bodies of a set. */
+/* Adds the work for the contacts, vertices and bodies of a set. */
 void api_work_add_set(struct api_work *work, const struct api_set *set);
-/* Adds a set and its document, which must be read again and checked. */
+/* Adds the work for a set, and for reading and checking its document again. */
 void api_work_add_document(struct api_work *work, const struct api_set *set);
-/* Adds the members and entries of a list of n sets. */
+/* Adds the work for listing n sets. */
 void api_work_add_list(struct api_work *work, size_t n);
-/* Adds the whole block of every contact, with the indices of each number. */
+/* Adds the work for the whole block of every contact, with the indices of each number. */
 void api_work_add_matrix(struct api_work *work, size_t dim);
 uint64_t api_work_contacts(const struct api_work *work);
 uint64_t api_work_ns(const struct api_work *work);
 
-/* The most that may be computed on a thread that serves connections. */
+/* The most work that a thread that serves connections may do for a request. */
 enum { API_SMALL_NS = 150000 };
 
-/* Whether it is more than that. */
+/* Whether the work exceeds API_SMALL_NS. */
 bool api_work_is_large(const struct api_work *work);
 /* Whether the service may compute it; otherwise the request is deferred. @return false with fault->deferred */
 bool api_cost_admit(const struct api_service *service, const struct api_work *work, struct api_fault *fault);
 
 /* ---- before a body is decoded ---- */
 
-/* By the time that it takes to read the body. */
+/* Whether reading the body already takes too long. */
 bool api_cost_of_body(const struct api_service *service, const struct api_request *request);
 /* Always large: /v1/check takes some 10 us per contact. */
 bool api_cost_always(const struct api_service *service, const struct api_request *request);

@@ -1,5 +1,5 @@
 /**
- * The formats of a body and of its answer; reading a body.
+ * The formats of a body and of its answer, and reading a body.
  */
 #ifndef API_FORMAT_H
 #define API_FORMAT_H
@@ -14,8 +14,8 @@
 const char *api_format_type(enum api_format format);
 
 /**
- * Determines both formats. The body's: from Content-Type, by default JSON; JSON if there is no body. The answer's: the
- * one that Accept prefers, or the body's if it prefers none; JSON if the operation has no other.
+ * Determines both formats. The body's format comes from Content-Type; it is JSON by default, or without a body. The
+ * answer's format is the one that Accept prefers, or the body's if it prefers none; JSON if the operation has no other.
  * @return false with a 415 or a 406
  */
 bool api_formats_judge(const struct api_request *request, const struct api_operation *operation,
@@ -23,7 +23,7 @@ bool api_formats_judge(const struct api_request *request, const struct api_opera
 /* The value of Accept-Patch. */
 extern const char api_patch_types[];
 
-/* Longest body of a format. */
+/* The longest body of a format. */
 size_t api_format_limit(const struct api_service *service, enum api_format format);
 
 /**

@@ -1,4 +1,4 @@
-/* Handling a request: find its row, admit it, run its handler, respond. */
+/* Handles a request: finds its row, admits it, runs its handler, and responds. */
 #include <string.h>
 
 #include "api/base/account.h"
@@ -20,7 +20,7 @@ bool api_choose_kernels(struct api_service *service, const char *name)
 
 /* ---- match, formats and operation ---- */
 
-/* Storage for what the caller has left NULL. */
+/* Storage for members of the request that the caller has left NULL. */
 struct missing {
 	struct api_request request;
 	struct api_match match;
@@ -44,7 +44,7 @@ static bool judge_formats(const struct api_request *request, const struct api_op
 	return !request->match->route->negotiates || api_formats_judge(request, operation, formats, fault);
 }
 
-/* NULL after a fault. */
+/* @return NULL after a fault */
 static const struct api_request *with_formats(const struct api_request *request, const struct api_operation *operation,
                                               struct missing *missing, struct api_fault *fault)
 {
@@ -84,7 +84,7 @@ static const struct api_operation *refuse_condition(const char *header, struct a
 	return NULL;
 }
 
-/* NULL after a fault. */
+/* @return NULL after a fault */
 static const struct api_operation *find_operation(const struct api_request *request, struct api_fault *fault,
                                                   struct api_response *response)
 {
@@ -184,7 +184,7 @@ static bool run(const struct api_service *service, const struct api_request *req
 	return operation->handler(&call);
 }
 
-/* An allocation may have failed because of a raised stop flag, or because the request can never fit. */
+/* Explains a failed allocation: the stop flag was raised, or the request can never fit. */
 static void explain(const struct api_account *account, struct api_fault *fault)
 {
 	if (fault->deferred || (fault->status && fault->status != 503))

@@ -16,7 +16,7 @@ static void keep_name(struct api_match *match, int i, const char *text, size_t n
 	match->is_broken |= !judged && (bytes < n || !api_is_utf8(match->names[i]));
 }
 
-/* Takes the part of *path that matches a name, whose '}' is at `close`. */
+/* Takes the part of *path that matches a name. close: the name's '}' */
 static bool take_name(const struct api_route *route, const char *close, const char **path, struct api_match *match,
                       int i)
 {

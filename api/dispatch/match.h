@@ -6,7 +6,7 @@
 
 #include "api/contract/route.h"
 
-/* As api_match, with a table of the caller's. */
+/* api_match with any table. */
 void api_match_in(const struct api_table *table, const char *target, struct api_match *match);
 
 #endif

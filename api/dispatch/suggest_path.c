@@ -5,7 +5,7 @@
 
 #include "api/base/suggest.h"
 
-/* Suggests a name from the route's list; the path without the name leads to that list. */
+/* Sets a fault that suggests a name from the route's list, and names the path that returns that list. */
 static bool fault_name(const struct api_match *match, struct api_fault *fault)
 {
 	const struct api_route *route = match->route;
@@ -21,14 +21,14 @@ static bool fault_name(const struct api_match *match, struct api_fault *fault)
 	                     route->path);
 }
 
-/* Whether a path may be suggested: it contains no names, and its faults are problems. Paths of another protocol are
- * left out: its clients have the right paths, and a word of one is easily mistaken for one of ours. */
+/* Whether a path may be suggested: it contains no names, and its faults are problems. Paths of other protocols are left
+ * out, because their clients have the right paths, and a word in one is easily mistaken for one of ours. */
 static bool is_told(const struct api_route *route)
 {
 	return !strchr(route->path, '{') && !route->fail;
 }
 
-/* "/a, /b": the paths that may be suggested. */
+/* Lists the paths that may be suggested: "/a, /b". */
 static void list_paths(const struct api_table *table, char *out, size_t bytes)
 {
 	size_t at = 0;
@@ -38,8 +38,8 @@ static void list_paths(const struct api_table *table, char *out, size_t bytes)
 			at += (size_t)snprintf(out + at, bytes - at, "%s%s", at ? ", " : "", table->rows[i].path);
 }
 
-/* "/evaluate, /check": the paths below the names that the beginning of this path matches. @return false if it
- * matches none */
+/* Lists the paths below a name that the beginning of this path matches: "/evaluate, /check". @return false if it
+ * matches no name */
 static bool list_below(const struct api_match *match, char *out, size_t bytes, int *n_folder)
 {
 	size_t at = 0;
@@ -58,7 +58,7 @@ static bool list_below(const struct api_match *match, char *out, size_t bytes, i
 	return *n_folder;
 }
 
-/* A path that begins like those with a name, but continues differently. */
+/* Sets the fault of a path that begins like paths with a name, but continues differently. */
 static bool fault_below(const struct api_match *match, int n_folder, const char *below, struct api_fault *fault)
 {
 	if (!match->path[n_folder + 1])

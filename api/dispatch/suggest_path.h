@@ -1,5 +1,5 @@
 /**
- * Suggestions for a path that no route has.
+ * Suggests a path in place of one that no route has.
  */
 #ifndef API_SUGGEST_PATH_H
 #define API_SUGGEST_PATH_H
@@ -7,7 +7,7 @@
 #include "api/base/fault.h"
 #include "api/contract/route.h"
 
-/* A 404 with the nearest path, or the nearest name if the row has a list of names. @return false */
+/* Sets a 404 with the nearest path, or with the nearest name if the row has a list of names. @return false */
 bool api_suggest_path(const struct api_match *match, struct api_fault *fault);
 
 #endif
