@@ -107,7 +107,7 @@ inline const char *read_digits(const char *p, const char *end, uint64_t &digits)
 	return p;
 }
 
-// Each reader returns where it stopped; false: malformed there.
+// Each reader moves p to where it stopped, and returns false if the text is malformed there.
 inline bool read_integer(const char *&p, const char *end, parts &number)
 {
 	number.negative = p < end && *p == '-';
@@ -160,7 +160,7 @@ inline bool read_parts(const char *&p, const char *end, parts &number, bool &int
 	return true;
 }
 
-// Leading zeros are not digits of the number.
+// The number of digits, without leading zeros.
 std::ptrdiff_t significant_digits(const char *p, const parts &number)
 {
 	std::ptrdiff_t n = number.n_digits;
@@ -178,7 +178,7 @@ inline bool are_digits_exact(const char *text, const parts &number)
 	       significant_digits(text, number) <= max_exact_digits;
 }
 
-// Digits and power are exact, so that there is a single rounding.
+// If digits and power are exact, there is a single rounding.
 inline bool convert_exactly(const parts &number, double &value)
 {
 	if (number.digits > max_exact)

@@ -1,6 +1,5 @@
 /**
- * Reading numbers from decimal text, exactly and without a locale. Allocates nothing, safe to call from several
- * threads.
+ * Reads numbers from decimal text, exactly and without a locale. Allocates nothing, safe to call from several threads.
  */
 #ifndef API_NUMBERS_H
 #define API_NUMBERS_H

@@ -38,10 +38,10 @@ __extension__ typedef unsigned __int128 uint128;
 
 enum {
 	FRACTION_BITS = 52,
-	EXPONENT_BIAS = 1075, /* of c 2^q, c an integer */
+	EXPONENT_BIAS = 1075, /* of c 2^q, where c is an integer */
 	MAX_EXPONENT = 2047,
 	DIGITS = 17,
-	BEHIND_POINT = 4, /* bits of y after the point; quarters of 10^k are before it */
+	BEHIND_POINT = 4, /* bits of y after the point; its unit is a quarter of 10^k */
 	UNIT = 4 << BEHIND_POINT,
 	BIAS = 2,
 	LARGEST_ERROR = 4,
@@ -80,14 +80,14 @@ static inline struct interval scale_interval(uint64_t c, int q, int k, bool narr
 {
 	const struct api_power_of_ten *power = &api_powers.of_ten[-k - API_LEAST_POWER];
 	const int shift = q + api_log2_of_ten(-k) + 1 + BEHIND_POINT; /* 5 to 8 */
-	const uint64_t x = 4 * c << shift, odd = c & 1;               /* odd: ends excluded */
+	const uint64_t x = 4 * c << shift, odd = c & 1;               /* odd: the ends do not belong to the interval */
 	const uint128 half = ((uint128)power->high << (shift + 1)) | power->low >> (63 - shift);
 	const uint128 value = (uint128)x * power->high + (uint64_t)((uint128)x * power->low >> 64) + BIAS;
 	const uint128 below = narrow ? value - half / 2 : value - half;
 	return (struct interval){round_to_odd(value), round_to_odd(below) + odd, round_to_odd(value + half) - odd};
 }
 
-/* Branch-free, since a branch could not be predicted. */
+/* Branch-free, because a branch could not be predicted. */
 static inline uint64_t either(bool first, uint64_t a, uint64_t b)
 {
 	return b ^ ((a ^ b) & (0 - (uint64_t)first));
@@ -144,7 +144,7 @@ static inline void store_eight(char *text, uint64_t ascii)
 	memcpy(text, &ascii, sizeof(ascii));
 }
 
-/* DIGITS digits; n of them up to the last that is not 0. */
+/* DIGITS digits, of which n remain without trailing zeros. */
 struct digits {
 	char first;
 	union sixteen {
@@ -231,7 +231,7 @@ static char *write_scientific(char *text, const struct digits *digits, int expon
 	return write_exponent(text + digits->n + (digits->n > 1), exponent);
 }
 
-/* exponent -4 to -1 */
+/* Writes a number with exponent -4 to -1. */
 static char *write_small(char *text, const struct digits *digits, int exponent)
 {
 	static const char zeros[8] = {'0', '.', '0', '0', '0', '0', '0', '0'};
@@ -240,8 +240,8 @@ static char *write_small(char *text, const struct digits *digits, int exponent)
 	return text + 1 - exponent + digits->n;
 }
 
-/* The point is between digits. The digits after it are moved by one place in registers, since bytes that were just
- * stored cannot be loaded again without a stall. */
+/* Writes a number with the point between digits. The digits after it are moved by one place in registers, because
+ * loading bytes that were just stored would stall. */
 static char *write_mixed(char *text, const struct digits *digits, int exponent)
 {
 	const uint128 after = ((uint128)digits->rest.eight[1] << 64 | digits->rest.eight[0]) >> 8 * exponent;
@@ -252,8 +252,8 @@ static char *write_mixed(char *text, const struct digits *digits, int exponent)
 	return text + digits->n + 1;
 }
 
-/* Whole numbers below 10^22. From 2^53 on, the digits after the shortest ones are those of the exact value, not
- * zeros. */
+/* Writes a whole number below 10^22. From 2^53 on, the shortest digits are followed by digits of the exact value
+ * instead of zeros. */
 static char *write_whole(char *text, const struct digits *digits, int exponent, uint64_t c, int q)
 {
 	if (q > 0) {
@@ -274,7 +274,7 @@ static char *write_whole(char *text, const struct digits *digits, int exponent, 
 	return text;
 }
 
-/* The shorter notation, without an exponent if they are equal. */
+/* Whether the notation without an exponent is at most as long as the other one. */
 static bool is_fixed(const struct digits *digits, int exponent)
 {
 	const int single = digits->n == 1;

@@ -1,5 +1,5 @@
 /**
- * Printing numbers as decimal text, exactly and without a locale. Allocates nothing, safe to call from several threads.
+ * Prints numbers as decimal text, exactly and without a locale. Allocates nothing, safe to call from several threads.
  */
 #ifndef API_PRINT_DOUBLE_H
 #define API_PRINT_DOUBLE_H
@@ -11,15 +11,15 @@
 enum { API_NUMBER_BYTES = 40 };
 
 /**
- * The shortest decimal that reads back to the same bits, and the nearest to the value among those, always with a '.' or
- * an 'e': in the form of C++'s std::to_chars ("0.001", "1e+05", "1.5e-05"), with ".0" after whole numbers ("1.0",
- * "-0.0").
+ * Writes the shortest decimal that reads back to the same bits, and of several the nearest to the value. It always has
+ * a '.' or an 'e'. The form is that of C++'s std::to_chars ("0.001", "1e+05", "1.5e-05"), with ".0" after whole numbers
+ * ("1.0", "-0.0").
  * @param text   [API_NUMBER_BYTES], not terminated
  * @return bytes written; 0 for a value that is not finite
  */
 size_t api_real_write(double value, char *text);
 
-/* As above for integers: digits, after a '-' if negative. */
+/* Writes an integer: digits, after a '-' if negative. Parameters as for api_real_write. */
 size_t api_integer_write(int64_t value, char *text);
 
 #endif
