@@ -27,7 +27,8 @@
 	X(incline, "/explorer/incline.js", "incline.js", SCRIPT) \
 	X(spy, "/explorer/spy.js", "spy.js", SCRIPT)
 
-/* .incbin, since ISO C does not guarantee string literals of this length. Its paths are relative to where make runs. */
+/* Includes a file with .incbin, because ISO C does not guarantee string literals of this length. Paths are relative to
+ * the directory in which make runs. */
 #define INCLUDE(name, path, file, type) \
 	__asm__(".pushsection .rodata\n" \
 	        ".globl api_asset_" #name "\n.hidden api_asset_" #name "\napi_asset_" #name ":\n" \
@@ -52,7 +53,7 @@ const struct api_asset *api_asset_find(const char *path)
 	return NULL;
 }
 
-/* FNV-1a: clients do not choose the bytes, so the hash need not resist attacks. */
+/* Hashes with FNV-1a: clients do not choose the bytes, so the hash need not resist attacks. */
 void api_asset_tag(const struct api_asset *asset, char tag[API_ETAG])
 {
 	uint64_t hash = 0xcbf29ce484222325;

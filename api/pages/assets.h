@@ -1,5 +1,5 @@
 /**
- * The files of the explorer page (web/), compiled into the program.
+ * The files of the explorer page (web/), which are compiled into the program.
  */
 #ifndef API_ASSETS_H
 #define API_ASSETS_H
@@ -11,7 +11,7 @@ enum { API_ETAG = 20 };
 
 /* A file; all members are static. */
 struct api_asset {
-	const char *path; /* path of its URL */
+	const char *path; /* path in its URL */
 	const char *type; /* Content-Type */
 	const char *bytes, *end;
 };

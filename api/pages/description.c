@@ -6,7 +6,7 @@
 #include "api/contract/openapi.h"
 #include "api/dispatch/answer.h"
 
-/* The text that api_describe has printed, or a new one. */
+/* Responds with the text that api_describe has printed, or with a new one. */
 static bool hand_out_description(const struct api_call *call, const struct api_table *table)
 {
 	struct api_response *response = call->response;

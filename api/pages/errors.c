@@ -22,7 +22,7 @@ struct text {
 	const char *at, *end;
 };
 
-/* The page under construction. Text that does not fit is dropped, which is detected at the end. */
+/* The page under construction. Text that does not fit is dropped, and the end of the page detects that. */
 struct page {
 	struct api_buffer buffer;
 	bool failed;
@@ -42,13 +42,13 @@ bool api_error_exists(const struct api_match *match)
 	return code_of(match->names[0]) != API_NO_CODE;
 }
 
-/* The text between the heading of the code and the next heading. */
+/* The text between the code's heading and the next heading. */
 static struct text section_of(const char *code)
 {
 	char heading[64];
 	snprintf(heading, sizeof(heading), "\n### %s\n", code);
 	const char *at = strstr(api_troubleshooting, heading);
-	if (!at) /* impossible, as the tests check */
+	if (!at) /* impossible, as tests check */
 		return (struct text){api_troubleshooting, api_troubleshooting};
 	at += strlen(heading);
 	const char *end = strstr(at, "\n##");
@@ -80,7 +80,7 @@ static const char *find(struct text text, const char *word)
 	return memmem(text.at, (size_t)(text.end - text.at), word, strlen(word));
 }
 
-/* Links to other pages of docs/ lead nowhere here, so only their words are printed. */
+/* Prints only the words of links to other pages of docs/, which do not exist here. */
 static void add_link(struct page *out, struct text words, struct text target)
 {
 	char code[64] = "";
@@ -140,7 +140,7 @@ static void add_inline(struct page *out, struct text text)
 		text.at = add_span(out, text);
 }
 
-/* "| a | b |" */
+/* Prints a row of a table, "| a | b |". */
 static void add_row(struct page *out, struct text line, const char *cell)
 {
 	add(out, "<tr>");
@@ -189,7 +189,7 @@ static const char *end_of_line(struct text text)
 	return end ? end : text.end;
 }
 
-/* Joins the lines of a paragraph, since a link may be split across two. */
+/* The end of a paragraph, whose lines are joined because a link may be split across two. */
 static const char *end_of_block(struct text text)
 {
 	const char *end = end_of_line(text);

@@ -10,7 +10,7 @@ bool api_page_exists(const struct api_match *match)
 	return api_asset_find(match->path);
 }
 
-/* The page may only contact this service, and no other page may embed it. */
+/* Adds headers by which the page may contact only this service, and no other page may embed it. */
 void api_page_headers(struct api_response *response)
 {
 	static const struct {

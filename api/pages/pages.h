@@ -1,5 +1,5 @@
 /**
- * Pages: info, description, the explorer, and one for each error code.
+ * Pages: limits of the service, its description, the explorer, and one for each error code.
  */
 #ifndef API_PAGES_H
 #define API_PAGES_H
