@@ -1,4 +1,4 @@
-/* /v1/jvp, /v1/vjp, and the same for a set. */
+/* /v1/jvp, /v1/vjp, and the same operations for a set. */
 #include "api/compute/derivatives.h"
 
 #include "api/dispatch/cost.h"

@@ -1,4 +1,4 @@
-/* /v1/evaluate, and the same for a set. */
+/* /v1/evaluate, and the same operation for a set. */
 #include "api/compute/steps.h"
 
 #include "api/dispatch/cost.h"

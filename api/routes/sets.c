@@ -58,7 +58,7 @@ static bool is_wanted(const struct api_request *request, const struct api_kept *
 	return !request->if_version || (kept && strcmp(request->if_version, kept->version) == 0);
 }
 
-/* Finds the set that a request is about, and checks that it is the version that the request wants. Always adds the
+/* Finds the set that the path names, and checks that it has the version that the request requires. Always adds the
  * version to the response.
  * @param uses  counts as use
  * @return held; NULL with *fault: 422 (no name), 404, 412 */
@@ -166,7 +166,7 @@ struct putting {
 	struct api_lagged_velocities lagged_velocities;
 	struct api_set *made;    /* the new set, until it is in the store */
 	struct api_kept *stored; /* held */
-	bool changed;            /* the name refers to another set by now: start again */
+	bool changed;            /* another request has changed the set of this name: start again */
 };
 
 static bool check_set(struct api_job *job, const json_t *patch, struct api_lagged_velocities *lagged_velocities)
@@ -259,7 +259,7 @@ static void let_go(struct putting *p)
 	p->stored = p->old = NULL;
 }
 
-/* Answers with a set that was already there. */
+/* Responds with a set that was already stored. */
 static bool answer_kept(const struct api_call *call, const struct putting *p)
 {
 	const bool ok = answer_set(call, api_set_of(p->old));
@@ -274,7 +274,7 @@ static void add_location(struct api_response *response, const char *name)
 	api_response_add_header(response, "Location", location);
 }
 
-/* Prints the answer first, since that can fail: nothing has changed then. */
+/* Prints the answer first, because that can fail, and nothing must have changed then. */
 static bool run(const struct api_call *call, const struct api_steps *steps, struct putting *p)
 {
 	bool ok = api_job_run(call, steps, NULL, p);
@@ -300,7 +300,8 @@ static bool must_be_free(const struct api_request *request)
 	return request->if_none_match && strcmp(request->if_none_match, "*") == 0;
 }
 
-/* Whether the request has been carried out before: the set exists, and replaced the version that the request names. */
+/* Whether the request has already been carried out: the set exists, and it replaced the version that the request
+ * names. */
 static bool was_put(const struct api_request *request, const struct putting *p)
 {
 	return p->old && strcmp(p->old->version, p->version) == 0 &&
@@ -356,7 +357,7 @@ static bool patch_once(const struct api_call *call, struct putting *p)
 
 typedef bool attempt(const struct api_call *call, struct putting *p);
 
-/* Starts again if another request came first; one of them always succeeds. */
+/* Starts again if another request came first. One of them always succeeds, so this ends. */
 static bool put_until_done(const struct api_call *call, attempt *once)
 {
 	const struct api_request *request = call->request;
@@ -429,14 +430,15 @@ static bool list_is_large(const struct api_service *service, const struct api_re
 	return api_work_is_large(&work);
 }
 
-/* Sets may have been added since the head was judged. Sorting them takes longest but for printing. */
+/* Judges the list again, because sets may have been added since the head was judged. Only printing takes longer than
+ * sorting them. */
 static bool admit_list(const struct api_call *call)
 {
 	const struct api_work work = work_of_list(call->service, call->request);
 	return api_cost_admit(call->service, &work, call->fault);
 }
 
-/* Skipped contacts are known only once the sets are held. */
+/* Judges the list once the sets are held, because only then the skipped contacts are known. */
 static bool admit_listed(const struct api_call *call, const struct api_listed *listed, size_t n)
 {
 	enum { NODES_OF_SKIPPED = 4 };

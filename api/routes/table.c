@@ -20,9 +20,9 @@ static const struct api_operation get_metrics = {
 /* Routes of UM-Bridge report faults in the protocol's form. */
 #define FAILS .fail = api_bridge_fail, .failure = &api_bridge_failure
 
-/* The first matching row is used, and the OpenAPI description has the same order. Open are probes, sent by programs
- * without a token, which learn only that the server runs, and content that is the same for everybody: the page and
- * the description. */
+/* The first matching row is used, and the OpenAPI description has the same order. Open routes are probes, whose senders
+ * have no token and learn only that the server runs, and content that is the same for everybody: the page and the
+ * description. */
 /* clang-format off */
 static const struct api_route rows[] = {
 	{"/v1/evaluate", .methods[API_POST] = &api_post_evaluate, .negotiates = true},

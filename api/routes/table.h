@@ -1,5 +1,6 @@
 /**
- * The table of routes. A new route is a row here and a file with its handlers and operations; everything else follows.
+ * The table of routes. To add a route, add a row to the table and a file with its handlers and operations; everything
+ * else follows.
  */
 #ifndef API_TABLE_H
 #define API_TABLE_H
