@@ -5,7 +5,7 @@
 #include "api/base/account.h"
 #include "api/codec/frame.h"
 
-enum { LENGTH_BYTES = 8, STEP = 64, SPAN = 1 << 16 /* numbers between two looks at whether it is still wanted */ };
+enum { LENGTH_BYTES = 8, STEP = 64, SPAN = 1 << 16 /* SPAN: numbers between two checks of the stop flag */ };
 
 /* An array and its offset in the tail. */
 struct placed {
@@ -30,7 +30,7 @@ static size_t span_end(size_t begin, size_t n)
 	return n - begin < SPAN ? n : begin + SPAN;
 }
 
-/* Trees get no memory for a request that was stopped, so the cause may be either. @return false */
+/* Sets the fault of a failed allocation in a tree, which may be a lack of memory or a stopped request. @return false */
 static bool no_memory(struct api_fault *fault)
 {
 	return api_account_is_stopped() ? api_fault_stopped(fault) : api_fault_no_memory(fault);
@@ -38,18 +38,19 @@ static bool no_memory(struct api_fault *fault)
 
 /* ---- arrays ---- */
 
-/* Whether every number is an i32 of the same value and sign. */
+/* Whether every number equals an i32, including its sign. */
 static bool fit_i32(const double *x, size_t n)
 {
 	if (!api_reals_are_within(x, n, INT32_MIN, INT32_MAX))
-		return false; /* converting it would be undefined */
+		return false; /* converting this number would be undefined */
 	bool fit = true;
 	for (size_t i = 0; i < n; i++)
 		fit &= x[i] == (double)(int32_t)x[i] && !(x[i] == 0 && __builtin_signbit(x[i]));
 	return fit;
 }
 
-/* As i32 integers take half the memory, and indices can be used in place. Empty lists keep their type. */
+/* Chooses i32 for integers, which then take half the memory, and as indices can be used in place. Empty lists keep
+ * their type. */
 static enum api_dtype stored_dtype(const struct api_array *array)
 {
 	if (array->dtype != API_F64 || array->n == 0)
@@ -86,7 +87,7 @@ static bool store(const struct placed *placed, char *tail, struct api_fault *fau
 
 /* ---- the document ---- */
 
-/* An array with more levels than its shape records is empty, or it would not have passed the checks. */
+/* An array with more levels than its shape records must be empty, because it passed the checks. */
 static json_t *shape_of(const struct api_array *array)
 {
 	json_t *shape = json_array();
@@ -176,8 +177,8 @@ bool api_archive_write(struct api_document *document, struct api_arena *arena, s
 }
 
 /**
- * Doubles count as integers written in a text: as reals they are the same, and those that passed as indices were
- * integers, in whatever form (-0, for one). All are finite, having passed the checks.
+ * Doubles are read back as if the text had contained integers: as reals they are the same, and those that passed as
+ * indices were integers in some form, such as -0. All are finite, because they passed the checks.
  */
 bool api_archive_read(const struct api_archive *archive, struct api_arena *arena, struct api_document *document,
                       struct api_fault *fault)

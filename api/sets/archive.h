@@ -1,6 +1,6 @@
 /**
- * The stored form of a lagged document, which PATCH needs. A frame (codec/frame.h) in one block of the pool, whichever
- * format the document came in, with every array in the tail. Only a document that has passed the checks can be stored.
+ * The stored form of a lagged document, which PATCH needs: a frame (codec/frame.h) in one block of the pool, with every
+ * array in the tail, whatever the format of the document was. Only a document that has passed the checks can be stored.
  */
 #ifndef API_ARCHIVE_H
 #define API_ARCHIVE_H
@@ -16,7 +16,7 @@ struct api_archive {
 };
 
 /**
- * @param document  its tree is rewritten: only freeing it is allowed afterwards. Arrays of f64 become i32 if all
+ * @param document  its tree is rewritten; only freeing it is allowed afterwards. Arrays of f64 become i32 if all
  *                  numbers are integers and no bit is lost (-0 would lose its sign)
  * @param arena     for temporary memory
  * @param archive   pool set; filled in on success, to be freed with api_archive_free

@@ -1,6 +1,7 @@
 /**
- * Identifiers of sets: the version is derived from what was sent, the pattern's tag from the stencils. 128 bits of
- * XXH3, the same on every machine, as 32 hexadecimal digits. A caller can fool only itself, so no key is needed.
+ * Identifiers of sets: the version is derived from the bytes that were sent, the pattern's tag from the stencils. 128
+ * bits of XXH3, the same on every machine, as 32 hexadecimal digits. A caller can fool only itself, so no key is
+ * needed.
  */
 #ifndef API_IDENTITY_H
 #define API_IDENTITY_H
@@ -11,21 +12,22 @@
 
 enum { API_VERSION_BYTES = 33 };
 
-/* The version of a set that was sent as a whole. @param body  [bytes] as received, without the head */
+/* The version of a set that was sent as a whole. @param body  [bytes] as received, without the request's head */
 void api_version_of_body(enum api_format format, const void *body, size_t bytes, char version[API_VERSION_BYTES]);
-/* The version that results from patching another one. @param before  the version that is patched; only its 32 bytes
- * enter */
+/* The version that results from patching another one. @param before  the version that is patched; only its 32 bytes are
+ * hashed */
 void api_version_of_patch(const char *before, enum api_format format, const void *body, size_t bytes,
                           char version[API_VERSION_BYTES]);
 
-/* Whether a version may look like this: 32 hexadecimal digits, in lower case. */
+/* Whether a text has the form of a version: 32 hexadecimal digits, in lower case. */
 bool api_is_version(const char *text);
 
 struct fric_batch;
-/* Equal for all batches with the same dimension, numbers of vertices and bodies, and stencils. */
+/* Sets an identifier that is equal for all batches with the same dimension, numbers of vertices and bodies, and
+ * stencils. */
 void api_stencils_identify(const struct fric_batch *batch, char version[API_VERSION_BYTES]);
 
-/* 1 to 64 of A-Z a-z 0-9 . _ ~ -, except "." and "..". */
+/* Whether a name has 1 to 64 of A-Z a-z 0-9 . _ ~ -, and is not "." or "..". */
 bool api_is_set_name(const char *name);
 
 #endif

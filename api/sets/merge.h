@@ -9,8 +9,8 @@
 #include "api/codec/document.h"
 
 /**
- * @param document  becomes the merged document. Its arrays may come from either, so memory that either borrows must
- *                  outlive it, and so must the patch and its memory
+ * @param document  becomes the merged document. Its arrays come from both, so the patch, and all memory that either
+ *                  borrows, must outlive it
  * @param patch     its tree may be changed; still to be freed, after document
  * @return false with *fault: 503
  */

@@ -237,7 +237,7 @@ static struct api_set *allocate(struct api_pool *pool)
 	struct api_set *set = api_pool_take(pool, sizeof(*set));
 	if (!set)
 		return NULL;
-	memset(set, 0, sizeof(*set)); /* zero is the initial value of flags and pointers */
+	memset(set, 0, sizeof(*set)); /* zero is a valid initial value of flags and pointers */
 	set->kept.free = free_kept;
 	set->pool = pool;
 	set->document.pool = pool;
@@ -256,7 +256,7 @@ static bool prepare(struct api_set *set, const struct fric_context *context, con
 	return code == FRIC_OK || api_fault_core(fault, &error);
 }
 
-/* Runs once per set, since the search takes a while among millions of contacts. */
+/* Runs once per set, because the search takes a while among millions of contacts. */
 static void find_first_skipped(struct api_set *set)
 {
 	const size_t n = fric_n_skipped(set->contacts) < API_FIRST_SKIPPED ? fric_n_skipped(set->contacts)

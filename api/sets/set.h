@@ -1,7 +1,7 @@
 /**
- * A collision set: contacts prepared from a lagged document, and data that depends on the stencils alone, made when
- * first needed. Everything that queries read stays unchanged once the set is in the store, so any number of queries
- * can be handled at the same time.
+ * A collision set: contacts prepared from a lagged document, and data that depends on the stencils only, which is made
+ * when first needed. Everything that queries read stays unchanged once the set is in the store, so any number of
+ * queries can use it at the same time.
  */
 #ifndef API_SET_H
 #define API_SET_H
@@ -38,21 +38,20 @@ struct api_skipped {
 enum { API_FIRST_SKIPPED = 16 };
 
 struct api_set {
-	struct api_kept kept; /* must be first */
+	struct api_kept kept; /* must be the first member */
 	struct api_pool *pool;
 	struct api_counted counted; /* allocator of contacts, state and schedule */
 	struct api_set_facts facts;
 	char stencils[API_VERSION_BYTES]; /* equal for sets that can share patterns */
 	struct fric_contacts *contacts;
-	bool has_lagged_velocities;                          /* for all DOFs */
-	double *lagged_velocities, *lagged_body_velocities;  /* the parts that were sent, if both vertices and bodies
+	bool has_lagged_velocities;                         /* velocities for all DOFs were sent */
+	double *lagged_velocities, *lagged_body_velocities; /* the parts that were sent, if both vertices and bodies
 	                                                     * could have them */
-	struct fric_state *state;                            /* for those velocities; NULL: there are none, or no contact
-	                                                     * needs a state */
+	struct fric_state *state; /* for the lagged velocities; NULL: there are none, or no contact needs a state */
 	struct api_skipped first_skipped[API_FIRST_SKIPPED]; /* in the order of groups */
 	size_t n_first_skipped;
 	struct api_archive document;
-	/* Made on first use; NULL before that. Only one thread at a time makes one that is kept. */
+	/* NULL until first used. Only one thread at a time makes a schedule that is kept. */
 	_Atomic(struct fric_schedule *) schedule;
 	_Atomic(struct api_shared_pattern *) patterns[API_N_PLACES];
 	atomic_flag makes_schedule, keeps_pattern[API_N_PLACES];
@@ -60,7 +59,7 @@ struct api_set {
 
 /**
  * Prepares contacts. Complete it with api_set_finish before putting it into the store.
- * @param context            its allocator is not used: the set has its own, which counts
+ * @param context            its allocator is not used, because the set has its own, which counts
  * @param lagged_velocities  from the document
  * @return NULL with *fault
  */
@@ -68,13 +67,13 @@ struct api_set *api_set_create(const struct fric_context *context, struct api_po
                                const struct fric_batch *batch, const struct api_lagged_velocities *lagged_velocities,
                                const struct api_set_facts *facts, struct api_fault *fault);
 /**
- * Stores the document, takes over from `old` what depends on the stencils alone, and adds up the set's memory.
+ * Stores the document, takes over from `old` the data that depends only on the stencils, and adds up the set's memory.
  * @param document  is rewritten, see api_archive_write
  * @param old       NULL: no previous set
  */
 bool api_set_finish(struct api_set *set, struct api_document *document, struct api_arena *arena,
                     const struct api_set *old, struct api_fault *fault);
-/* For a set that did not get into the store. */
+/* Frees a set that is not in the store. */
 void api_set_free(struct api_set *set);
 
 static inline struct api_set *api_set_of(struct api_kept *kept)

@@ -24,12 +24,12 @@ struct amount {
 	size_t names, bytes;
 };
 
-/* Lives as long as the caller has sets, whether named or still held. */
+/* A caller, who is recorded as long as there are sets of it, named or held. */
 struct caller {
 	char name[API_CALLER_BYTES];
 	uint64_t hash;
 	struct caller *next;   /* next in its bucket, or in the list to be freed */
-	struct ring sets;      /* those with a name, least recently used first */
+	struct ring sets;      /* sets with a name, least recently used first */
 	size_t n_sets;         /* named or held */
 	struct amount has;     /* bytes: of all sets, named or held */
 	struct amount planned; /* while room is made: `has` after the evictions chosen so far */
@@ -46,7 +46,7 @@ struct api_entry {
 	bool is_named;
 	bool is_used;           /* from a hold that counts as use until only the store holds it */
 	struct api_entry *next; /* next in its bucket */
-	struct api_entry *also; /* next in the list to be evicted, or freed */
+	struct api_entry *also; /* next in the list of sets to be evicted, or freed */
 	uint64_t plan;          /* number of the last plan that has chosen it */
 	enum api_eviction reason;
 	struct ring all, own; /* ordered by last use: among all sets, and among the caller's */
@@ -104,7 +104,7 @@ static int64_t lock(struct api_sets *sets)
 	return sets->now_ms();
 }
 
-/* The request whose thread frees a set did not allocate it, so its account must not be credited. */
+/* The thread that frees a set has the account of another request, which must not be credited. */
 static void bury(struct api_sets *sets, struct grave *grave)
 {
 	struct api_pool *pool = sets->limits.pool;
@@ -155,7 +155,7 @@ static struct caller *create_caller(struct api_pool *pool, const char *name, uin
 	return caller;
 }
 
-/* NULL: out of memory. */
+/* @return NULL when out of memory */
 static struct caller *find_or_create_caller(struct api_sets *sets, const char *name)
 {
 	name = name ? name : "";
@@ -254,14 +254,14 @@ static void expire(struct api_sets *sets, int64_t now, struct grave *grave)
 
 /* ---- room ---- */
 
-/* A plan of evictions: what exceeds the limits, and the sets chosen to go. */
+/* A plan of evictions: the excess over the limits, and the sets chosen for eviction. */
 struct plan {
 	struct api_sets *sets;
-	const struct caller *caller; /* the one that needs room */
+	const struct caller *caller; /* the caller that needs room */
 	int64_t now;
 	struct amount share;    /* an equal share of the limits */
-	struct amount after;    /* what the caller will have */
-	struct amount own, all; /* excess over the limits, of the caller and of everybody */
+	struct amount after;    /* amounts that the caller will have */
+	struct amount own, all; /* excess over the limits, of the caller's sets and of all sets */
 	struct api_entry *first, *last;
 };
 
@@ -319,7 +319,7 @@ static void choose(struct plan *plan, struct api_entry *entry, enum api_eviction
 	plan->last = entry;
 }
 
-/* For names or bytes: whether there are too many while the caller stays within its share. */
+/* Whether names, or bytes, must be evicted for a caller that stays within its share. */
 static bool is_due(size_t too_much, size_t after, size_t share)
 {
 	return too_much > 0 && after <= share;
@@ -335,7 +335,7 @@ static bool bytes_are_due(const struct plan *plan)
 	return is_due(plan->all.bytes, plan->after.bytes, plan->share.bytes);
 }
 
-/* Chooses the caller's own sets, least recently used first. until_due: only until the caller is within its share. */
+/* Chooses the caller's own sets, least recently used first. until_due: only until the caller is within its share */
 static void choose_own(struct plan *plan, bool until_due)
 {
 	const struct ring *own = &plan->caller->sets;
@@ -350,8 +350,8 @@ static void choose_own(struct plan *plan, bool until_due)
 	}
 }
 
-/* Whether a set's caller exceeds its share of names or bytes, whichever is due. @param least  bytes that the caller
- * must keep */
+/* Whether the caller of a set exceeds its share of names or bytes, of which only those that are due count. @param least
+ *  bytes that the caller must keep */
 static bool is_above(const struct plan *plan, const struct api_entry *entry, size_t least)
 {
 	const struct amount *has = planned(plan, entry->caller);
@@ -476,7 +476,7 @@ static enum api_put put(struct api_sets *sets, struct caller *caller, struct api
 	return current ? API_PUT_REPLACED : API_PUT_CREATED;
 }
 
-/* The new set counts as one of the caller's, whose others may all have to go. */
+/* Puts a set into the store. It counts as one of its caller's, of which all others may have to go. */
 static enum api_put put_for(struct api_sets *sets, const char *caller_name, struct api_entry *entry,
                             const struct api_kept *old, int64_t now, struct grave *grave)
 {

@@ -1,9 +1,9 @@
 /**
- * The store of collision sets by caller and name: which sets are kept, and for how long. The store does not look into a
- * set; it has a version and a size in bytes. A set never changes once it is in the store. Whoever holds a set may use
- * it until releasing it, whatever happens to its name meanwhile.
+ * The store of collision sets by caller and name: which sets are kept, and for how long. The store treats a set as an
+ * opaque object with a version and a size in bytes. A set never changes once it is in the store. A holder may use a set
+ * until releasing it, whatever happens to its name meanwhile.
  *
- * Every function may be called from several threads at once. None holds the store's lock while a set is freed.
+ * Every function may be called from several threads at once. The store is not locked while a set is freed.
  */
 #ifndef API_STORE_H
 #define API_STORE_H
@@ -30,11 +30,11 @@ struct api_sets_limits {
 /* First member of a set. Before it is put, everything is zero except free, bytes and version. */
 struct api_kept {
 	void (*free)(struct api_kept *kept); /* called once, on any thread, when nobody holds the set any more */
-	atomic_size_t bytes; /* memory of the set. The store adds its record; after that only api_kept_grow adds */
+	atomic_size_t bytes; /* memory of the set. The store adds its record; later only api_kept_grow adds to it */
 	char version[API_VERSION_BYTES];
 	char before[API_VERSION_BYTES]; /* written by api_sets_put: version of the set that it replaced; "" if the name
 	                                 * was free */
-	/* Private. */
+	/* Used by the store only. */
 	struct api_sets *sets;
 	struct api_entry *entry;
 };
@@ -46,22 +46,22 @@ struct api_sets;
  * @return NULL when out of memory
  */
 struct api_sets *api_sets_create(const struct api_sets_limits *limits, int64_t (*now_ms)(void));
-/* Forgets all sets. Call it after everything has been released; NULL is harmless. */
+/* Forgets all sets. Call it after everything has been released; sets may be NULL. */
 void api_sets_free(struct api_sets *sets);
 const struct api_sets_limits *api_sets_limits(const struct api_sets *sets);
 
-/* A caller is identified by the name of its token, shorter than API_CALLER_BYTES, or NULL without tokens. Names of
+/* A caller is identified by the name of its token, shorter than API_CALLER_BYTES; NULL if there are no tokens. Names of
  * sets satisfy api_is_set_name. */
 
 /**
- * Holds the set of a name, to be released with api_kept_release; NULL if there is none (any more).
- * @param uses  counts as use, as a hit or a miss, and postpones forgetting
+ * Holds the set of a name, to be released with api_kept_release; NULL if there is none.
+ * @param uses  counts as a use, hit or miss, and postpones expiry
  */
 struct api_kept *api_sets_hold(struct api_sets *sets, const char *caller, const char *name, bool uses);
 /* Adds a holder of a set that the caller holds already. */
 struct api_kept *api_kept_hold(struct api_kept *kept);
-/* The last release ends the set's use, at the current time. NULL is harmless. A set that was never in the store is
- * freed. */
+/* Releases a set. Its last release ends its use, at the current time. A set that was never in the store is freed. kept
+ * may be NULL. */
 void api_kept_release(struct api_kept *kept);
 
 enum api_put {
@@ -83,7 +83,7 @@ enum api_put {
  * 2. The caller's own sets, unused for 10 seconds, until the caller is within its share and 1. applies.
  * 3. Sets of others, unused for 60 seconds.
  * Evicts nothing if that would not be enough. A replaced or evicted set lives, and counts, until its last holder
- * releases it. The one hold on `old` that the caller of this function has is not counted against the room.
+ * releases it. The hold on `old` by the caller of this function does not count against the room.
  * @param kept  on success it belongs to the store, and the caller of this function holds it, too; otherwise unchanged
  * @param old   held by the caller of this function; NULL: the name must be free
  */
@@ -92,7 +92,8 @@ enum api_put api_sets_put(struct api_sets *sets, const char *caller, const char 
 /* Forgets a name if it still refers to `old`. */
 bool api_sets_remove(struct api_sets *sets, const char *caller, const char *name, const struct api_kept *old);
 
-/* Adds bytes to a set that is held. Makes room as a put does. @return false, with nothing changed, if there is none */
+/* Adds bytes to a set that is held. Makes room as api_sets_put does. @return false, with nothing changed, if there is
+ * no room */
 bool api_kept_grow(struct api_kept *kept, size_t bytes);
 
 /* Forgets sets that have not been used for too long. */
@@ -104,7 +105,7 @@ struct api_listed {
 	struct api_kept *kept; /* held */
 };
 /**
- * A caller's sets by name, in byte order.
+ * Lists a caller's sets by name, in byte order.
  * @param listed  set to [n] in the arena, each to be released
  * @param bytes   set to the memory of the caller's sets, including forgotten ones that are still held
  * @return false when out of memory
