@@ -21,12 +21,12 @@ static const char *message_of(const struct api_fault *fault)
 	return *fault->detail ? fault->detail : fault->n_errors ? fault->errors[0].detail : "";
 }
 
-/* @return false when out of memory */
+/* Writes an error of the protocol. @return false when out of memory */
 static bool tell(int status, const char *type, const char *message, struct api_response *response)
 {
 	json_t *root = json_pack("{s:{s:s, s:s}}", "error", "type", type, "message", message);
 	const size_t bytes = json_dumpb(root, NULL, 0, JSON_COMPACT);
-	char *text = bytes ? malloc(bytes) : NULL; /* short: not worth the pool */
+	char *text = bytes ? malloc(bytes) : NULL; /* too short for the pool */
 	const bool ok = text && json_dumpb(root, text, bytes, JSON_COMPACT) == bytes;
 	json_decref(root);
 	if (!ok) {
@@ -40,7 +40,7 @@ static bool tell(int status, const char *type, const char *message, struct api_r
 	return true;
 }
 
-/* Faults of the input or the output have names in the protocol; others are problems. */
+/* Writes a fault. The protocol has names for faults of the input and the output; others are written as problems. */
 void api_bridge_fail(const struct api_fault *fault, const char *request_id, struct api_response *response)
 {
 	const bool is_output = fault->code == API_E_RESULT_OVERFLOW,
@@ -58,7 +58,7 @@ void api_bridge_fail(const struct api_fault *fault, const char *request_id, stru
 	api_fault_response(&no_room, request_id, response);
 }
 
-/* Writes a fault that has a more specific name. @return whether it was written */
+/* Writes a fault for which the protocol has a more specific name. @return whether it was written */
 static bool tell_refusal(const struct api_bridge *bridge, struct api_response *response)
 {
 	if (!bridge->refusal)
@@ -185,7 +185,7 @@ static bool evaluate(struct api_job *job)
 
 /* ---- derivatives ---- */
 
-/* Velocities are not part of a set's document: list them as a query would. */
+/* Lists velocities as a query does, because they are not part of a set's document. */
 static bool list_velocities(struct api_job *job, struct api_variables *variables)
 {
 	const struct api_query *q = &job->query;
@@ -241,7 +241,7 @@ static bool gradient(struct api_job *job)
 	if (bridge->model == API_BRIDGE_FRICTION)
 		cotangents.potential = *sens;
 	else
-		cotangents.gradient = (double *)(uintptr_t)sens; /* only read, despite the type */
+		cotangents.gradient = (double *)(uintptr_t)sens; /* only read, although the type is not const */
 	if (!begin(job, &derivation))
 		return false;
 	struct api_variations wanted = by(bridge, &derivation);

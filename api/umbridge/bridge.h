@@ -1,7 +1,7 @@
 /**
  * UM-Bridge 1.0, a protocol between models and programs for uncertainty quantification. frictiond offers two models.
  * The routes have an error format of their own. Requests that fail before a route is found, or for lack of room, get a
- * problem, as on other routes.
+ * problem as on other routes.
  */
 #ifndef API_BRIDGE_H
 #define API_BRIDGE_H

@@ -15,7 +15,7 @@
 const char *const api_bridge_models[API_N_BRIDGE_MODELS + 1] = {
 	[API_BRIDGE_FRICTION] = "friction", [API_BRIDGE_GRADIENT] = "friction_gradient", NULL};
 
-/* The gradient model lacks second derivatives: they would be third derivatives of the potential. */
+/* The gradient model supports no second derivatives, because they would be third derivatives of the potential. */
 bool api_bridge_supports(enum api_bridge_model model, enum api_bridge_call call)
 {
 	return model == API_BRIDGE_FRICTION || call != API_BRIDGE_SECOND;
@@ -37,7 +37,7 @@ static const struct api_array *array_of(const struct api_bridge *b, const json_t
 	return api_document_array(&b->body, node);
 }
 
-/* NULL after a fault. */
+/* @return NULL after a fault */
 static const char *text_of(const struct api_bridge *b, const json_t *node, const char *what)
 {
 	if (!json_is_string(node))
@@ -88,7 +88,7 @@ bool api_bridge_begin(struct api_bridge *b)
 
 /* ---- set ---- */
 
-/* Called before the set's document is read: every call prepares the contacts anew. */
+/* Called before the set's document is read. The work is estimated with every contact prepared anew. */
 static bool admit(const struct api_bridge *b, const struct api_set *set)
 {
 	struct api_work work = {.contact_ns = API_COST_SUMS, .document_bytes = set->document.n};
@@ -134,7 +134,7 @@ static bool has_second(const struct api_object *object, const struct api_rule *r
 	              : fric_has_second((enum fric_field)(rule->by[0] - 1));
 }
 
-/* Only an array of numbers for which derivatives exist can be an input. */
+/* Takes a field as an input, which must be an array of numbers with derivatives. */
 static bool take_field(const struct api_bridge *b, const struct api_object *object, const struct api_rule *rule,
                        const json_t *node, struct api_bridge_input *input)
 {
@@ -148,12 +148,12 @@ static bool take_field(const struct api_bridge *b, const struct api_object *obje
 	return true;
 }
 
-/* Finds a field of the set. @return false if the set does not have it */
+/* Finds a field of the set. @return false if the set lacks it */
 static bool find_field(const struct api_bridge *b, const char *pointer, struct api_bridge_input *input)
 {
 	const struct api_object *object = &api_set_document;
 	const json_t *node = b->document.root;
-	while (*pointer == '/') { /* escapes need no handling: no field's name contains '~' or '/' */
+	while (*pointer == '/') { /* no field's name contains '~' or '/', so there are no escapes */
 		const size_t bytes = strcspn(++pointer, "/");
 		const int i = api_rule_named(object, pointer, bytes);
 		const struct api_rule *rule = i < 0 ? NULL : &object->rules[i];
@@ -168,7 +168,7 @@ static bool find_field(const struct api_bridge *b, const char *pointer, struct a
 	return false;
 }
 
-/* As above, and also finds the velocities, which are part of a query. */
+/* Finds a field of the set, or the velocities, which are part of a query. */
 static bool find_input(const struct api_bridge *b, const char *pointer, struct api_bridge_input *input)
 {
 	const bool of_bodies = !strcmp(pointer, body_velocities);
@@ -206,7 +206,7 @@ static bool is_new(const struct api_bridge *b, const char *pointer)
 	return true;
 }
 
-/* Suggests the field that a wrong pointer probably meant: the same with a slash, or the default inputs. */
+/* Suggests a pointer in place of a wrong one: the same with a leading slash, or the default inputs. */
 static void explain_inputs(struct api_bridge *b, const char *pointer, char help[256])
 {
 	char slashed[API_NAME_BYTES];
@@ -247,7 +247,7 @@ static bool add_input(struct api_bridge *b, const json_t *node)
 	return true;
 }
 
-/* A list without strings has been lifted as an empty array. */
+/* A list without strings has been lifted as an empty array, so it needs a check of its own. */
 static bool find_inputs(struct api_bridge *b, const json_t *list)
 {
 	const struct api_array *numbers = array_of(b, list);
@@ -302,7 +302,7 @@ static bool read_index(const struct api_bridge *b, const char *name, size_t limi
 	return true;
 }
 
-/* Reads a row of n numbers. @param what  its name in messages */
+/* Reads a row of n numbers. @param what  the row's name in messages */
 static bool read_row(const struct api_bridge *b, const json_t *node, size_t n, const char *what, const double **out)
 {
 	const struct api_array *array = array_of(b, node);
@@ -321,8 +321,8 @@ static bool read_input(const struct api_bridge *b, size_t i, const json_t *node)
 	return read_row(b, node, b->inputs[i].n, what, &b->inputs[i].values);
 }
 
-/* Lists the inputs, and a member of config that was probably meant to choose them. Other unknown members are
- * allowed, as other tools send them. */
+/* Sets a fault that lists the inputs and the member of config that was probably meant to choose them. Other unknown
+ * members are allowed, because other tools send them. */
 static bool fault_n_inputs(const struct api_bridge *b, size_t n)
 {
 	const json_t *config = member(b, "config");
@@ -345,7 +345,7 @@ static bool fault_n_inputs(const struct api_bridge *b, size_t n)
 	               n == 1 ? "entry" : "entries", b->n_inputs, pointers, at ? ")" : "", suggestion);
 }
 
-/* A list without rows has been lifted as an empty array. */
+/* A list without rows has been lifted as an empty array, so it needs a check of its own. */
 static bool read_inputs(const struct api_bridge *b)
 {
 	const json_t *list = member(b, "input");
@@ -372,7 +372,7 @@ static bool read_vector(const struct api_bridge *b, const char *name, size_t n, 
 	            : invalid(b, "\"%s\" is missing: %zu number%s", name, n, n == 1 ? "" : "s");
 }
 
-/* Tables must stay symmetric along a direction as well. */
+/* Reads a direction, along which tables must stay symmetric. */
 static bool read_direction(const struct api_bridge *b, const struct api_bridge_input *input, const double **vec)
 {
 	if (!read_vector(b, "vec", input->n, vec))
@@ -446,7 +446,7 @@ static bool is_velocity(const struct api_bridge_input *input)
 	return !strcmp(input->pointer, velocities) || !strcmp(input->pointer, body_velocities);
 }
 
-/* As if the numbers had been read from a text, in the shape that the set's have. */
+/* Replaces an array as if the numbers had been read from a text, in the shape of the set's array. */
 static void replace(struct api_bridge *b, const struct api_bridge_input *input)
 {
 	struct api_array *array = &b->document.arrays[input->array];
@@ -456,7 +456,7 @@ static void replace(struct api_bridge *b, const struct api_bridge_input *input)
 	array->first_non_integer = array->n;
 }
 
-/* Names the input at fault by its number, which the client knows. @return false */
+/* Points a fault at the number of the input at fault, which the client knows. @return false */
 static bool name_culprit(struct api_bridge *b)
 {
 	struct api_fault *fault = b->fault;
