@@ -66,7 +66,7 @@ static int find_rule(const char *name, const struct api_object *object)
 	return api_rule_named(object, name, strlen(name));
 }
 
-/* Room for the members of an object, by rule; NULL if there is none left. */
+/* Takes room for the members of an object, by rule. @return NULL if no room is left */
 static const json_t **claim_members(struct api_check *check, int n)
 {
 	const json_t **members = check->members + check->n_members;
@@ -78,7 +78,7 @@ static const json_t **claim_members(struct api_check *check, int n)
 	return members;
 }
 
-/* "a, b, c", truncated with "..." if it does not fit. */
+/* Lists the fields of an object, "a, b, c", truncated with "..." if they do not fit. */
 static const char *list_fields(const struct api_object *object, char *out, size_t bytes)
 {
 	size_t at = 0;
@@ -95,7 +95,7 @@ static const char *list_fields(const struct api_object *object, char *out, size_
 	return out;
 }
 
-/* Number of the rule that an unknown name probably meant, or -1. */
+/* The number of the rule whose name is nearest to an unknown name, or -1. */
 static int near_rule(const char *name, const struct api_object *object)
 {
 	struct api_suggestion near;
@@ -135,7 +135,7 @@ static bool is_elsewhere(const struct api_check *check, const char *name, char h
 	return true;
 }
 
-/* Whether the name belongs to another object, and to which. The field then counts as given there. */
+/* Whether the name belongs to another object, and which one. The field then counts as given there. */
 static bool note_misplaced(struct api_check *check, const char *name, char home[64])
 {
 	if (!check->whole)
@@ -171,8 +171,7 @@ static void fault_unknown(struct api_check *check, const struct api_path *path, 
 	             list_fields(object, fields, sizeof(fields)));
 }
 
-/* Most of the possible members are absent. Once all present members have been matched by name, the others need no
- * lookup. */
+/* Looks up the present members by name. The other rules, most of them, then need no lookup. */
 bool api_check_object(struct api_check *check, struct api_field *field, const struct api_object *object)
 {
 	char fields[256];
@@ -242,7 +241,7 @@ bool api_check_present(struct api_check *check, const struct api_field *field, c
 	return api_fault_at(check->fault, API_E_MISSING_FIELD, &field->path, "\"%s\" is missing: %s", field->path.key, why);
 }
 
-/* "a, b or c" */
+/* Prints alternatives: "a, b or c". */
 static const char *alternatives(const char *const names[], char *out, size_t bytes)
 {
 	size_t at = 0;
@@ -252,7 +251,7 @@ static const char *alternatives(const char *const names[], char *out, size_t byt
 	return out;
 }
 
-/* Whether a word is a value of another field, or resembles one. */
+/* Whether a word is a value of another field, or nearly one. */
 static bool is_other_word(const struct api_check *check, const char *word)
 {
 	struct api_suggestion near;
@@ -298,7 +297,7 @@ bool api_check_choices(struct api_check *check, const struct api_field *field, c
 	for (int i = 0; names[i]; i++)
 		flags[i] = false;
 	if (array && array->rank == 1 && array->n == 0 && !array->binary)
-		return true; /* an empty list, lifted like any empty array */
+		return true; /* an empty list, which is lifted like any empty array */
 	if (array && array->rank > 0 && (array->n > 0 || !array->binary)) {
 		const struct api_path first = {&field->path, NULL, 0};
 		return api_fault_at(check->fault, API_E_WRONG_TYPE, &first, "expected a string, got a number");

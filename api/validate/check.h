@@ -1,8 +1,7 @@
 /**
- * Reading fields of a document into numbers that the core may trust. Each function reads one field. On a fault it
- * records the culprit (all of them, if an array has several) and returns false. The caller continues with everything
- * that does not depend on that field, so that a client learns of all its mistakes at once, as far as the fault has room
- * for them.
+ * Reads fields of a document into numbers that the core may trust. Each function reads one field. On a fault it records
+ * the culprit, or all culprits in an array, and returns false. The caller continues with everything that does not
+ * depend on that field, so that a client learns of all mistakes at once, as far as there is room for them.
  */
 #ifndef API_CHECK_H
 #define API_CHECK_H
@@ -17,20 +16,19 @@ enum { API_MAX_MEMBERS = 256 };
 
 struct api_check {
 	const struct api_document *document;
-	struct api_arena *arena; /* for numbers that have to be converted */
+	struct api_arena *arena; /* for converted numbers */
 	struct api_fault *fault;
-	const struct api_object *whole;     /* rules of the whole document, for suggesting where a misplaced field belongs;
-	                                 * or NULL */
-	const struct api_object *elsewhere; /* rules of the other part of a request, where it may belong instead; or
-	                                        * NULL */
+	const struct api_object *whole;        /* rules of the whole document, to suggest the place of a misplaced field; or
+	                                 * NULL */
+	const struct api_object *elsewhere;    /* rules of the other part of a request, where it may belong; or NULL */
 	const char *misplaced[API_MAX_ERRORS]; /* names found in the wrong object */
 	int n_misplaced;
 	const json_t *patch; /* the patch that was merged into the document; or NULL */
-	/* Words that are values of another field, and the end of a message that names it; or NULL */
+	/* Words that are values of another field, and the end of a message that names that field; or NULL */
 	const char *const *other_words;
 	const char *other_field;
 	const struct api_service *service; /* limits for requests; NULL: unlimited */
-	int n_members;                     /* entries of members in use; 0 at the start */
+	int n_members;                     /* used entries of `members`; initially 0 */
 	const json_t *members[API_MAX_MEMBERS];
 };
 
@@ -40,14 +38,14 @@ struct api_field {
 	struct api_path path;
 	const struct api_rule *rule;  /* the field's rule; NULL: unknown */
 	const json_t *const *members; /* of a checked object, by rule; NULL: look members up by name */
-	unsigned excused;             /* of a checked object, bits by rule: do not report these members as missing, since
-	                               * an unknown name was meant for them or they have been reported */
-	bool is_excused;              /* as above, for the field itself */
+	unsigned excused; /* of a checked object, bits by rule: members that are not reported as missing, because
+	                               * a misspelt name was meant for them or they have been reported */
+	bool is_excused;  /* likewise, for the field itself */
 };
 
-enum { API_MOST_RULES = 32 }; /* bits of excused */
+enum { API_MOST_RULES = 32 }; /* bits of `excused` */
 
-/* A length that is unknown because of another fault. Shapes with it, and indices below it, are not checked. */
+/* A length that is unknown because of another fault. Shapes and indices that depend on it are not checked. */
 #define API_UNKNOWN_LENGTH ((size_t)-1)
 
 /* Expected shape: [n, inner[0], inner[1]], sent nested or flat. */
@@ -56,17 +54,18 @@ struct api_shape {
 	int n_inner;
 	size_t inner[2];
 	bool one_for_all; /* one row may be sent for all n */
-	bool number_row;  /* that row may be a bare number though n_inner > 0 (its length must be 1) */
+	bool number_row;  /* that row may be a bare number although n_inner > 0, if its length is 1 */
 	enum api_range range;
 };
 
 struct api_field api_member(const struct api_field *object, const char *name);
-/* The member described by rule number i of the object. A checked object must have been checked by the same rules. */
+/* The member described by rule number i of the object. If the object was checked, it must have been checked by the same
+ * rules. */
 struct api_field api_ruled(const struct api_field *field, const struct api_object *object, int i);
 /* The shape that a rule describes, with the lengths of this request. */
 struct api_shape api_shape_of(const struct api_rule *rule, const size_t lengths[API_N_LENGTHS]);
 
-/* Numbers read between two checks of the stop flag. */
+/* Numbers that are read between two checks of the stop flag. */
 enum { API_SPAN = 1 << 18 };
 
 /* Returns true with the fault set if the request was stopped. */
@@ -86,9 +85,9 @@ bool api_check_root(struct api_check *check, const struct api_object *whole, con
                     struct api_field *root);
 /* Requires an object without unknown members. Afterwards api_ruled finds its members without a lookup. */
 bool api_check_object(struct api_check *check, struct api_field *field, const struct api_object *object);
-/* As above, for an optional member. @return whether there is an object to look into */
+/* api_check_object for an optional member. @return whether there is an object with members to check */
 bool api_check_inner(struct api_check *check, struct api_field *field);
-/* Whether the field was sent, or meant to be: under a similar name, or in another place. */
+/* Whether the field was sent, possibly under a similar name or in another place. */
 bool api_is_given(const struct api_check *check, const struct api_field *field);
 /* Requires the field; the fault states what needs it. */
 bool api_check_present(struct api_check *check, const struct api_field *field, const char *why);
@@ -112,20 +111,20 @@ bool api_check_count(struct api_check *check, const struct api_field *field, siz
 /* Counts rows of `row` numbers in an array, nested or flat; row 0: rows are bare numbers.
  * @return false if it has another shape */
 bool api_count_rows(const struct api_array *array, size_t row, size_t *n);
-/* As above, for a field; another shape is a fault. */
+/* api_count_rows for a field; another shape is a fault. */
 bool api_check_rows(struct api_check *check, const struct api_field *field, size_t row, size_t *n);
-/* Reads finite numbers of a given shape; they lie in the document, the frame or the arena. If the field is absent or
+/* Reads finite numbers of a given shape; these are in the document, the frame or the arena. If the field is absent or
  * the shape unknown, data is set to NULL. */
 bool api_check_values(struct api_check *check, const struct api_field *field, const struct api_shape *shape,
                       struct fric_values *out);
-/* As above, by the field's rule; *out unchanged if there are no numbers. */
+/* api_check_values by the field's rule; *out is unchanged if there are no numbers. */
 void api_check_reals(struct api_check *check, const struct api_field *field, const size_t lengths[API_N_LENGTHS],
                      const double **out);
-/* As above, for a row of `dim` numbers per vertex; *out unchanged if there are no numbers. */
+/* api_check_reals for a row of `dim` numbers per vertex; *out is unchanged if there are no numbers. */
 void api_check_per_vertex(struct api_check *check, const struct api_field *field, size_t n_vertices, size_t dim,
                           const double **out);
-/* Reads integers in [0, limit) of shape [n, row] (row 0: [n]); they lie in the frame or in the arena. NULL if the
- * field is absent, or n or limit unknown. */
+/* Reads integers in [0, limit) of shape [n, row] (row 0: [n]); these are in the frame or in the arena. Sets NULL if the
+ * field is absent, or if n or limit is unknown. */
 bool api_check_indices(struct api_check *check, const struct api_field *field, size_t n, size_t row, size_t limit,
                        const char *what, const int32_t **out);
 
@@ -134,10 +133,10 @@ void api_check_symmetric(struct api_check *check, const struct api_field *field,
 
 /* The service's limits for requests. */
 const struct api_service *api_check_limits(const struct api_check *check);
-/* Requires that n, the count that the field determines, does not exceed the limit; most 0: unlimited. */
+/* Requires that the count n, which the field determines, does not exceed the limit. most 0: unlimited */
 bool api_check_at_most(struct api_check *check, const struct api_field *field, const char *what, size_t n, size_t most);
 
-/* Reports the wrong shape of an array field; expected: "[n, 3]"; help ends the message. @return false */
+/* Reports the wrong shape of an array field; expected: such as "[n, 3]"; help: the end of the message. @return false */
 bool api_fault_shape(struct api_check *check, const struct api_field *field, const char *expected, const char *help);
 
 /* Prints a number for a message: the shortest decimal, "3" for 3. */

@@ -9,14 +9,14 @@ struct derivative_check {
 	struct api_check *check;
 	struct api_derivative *out;
 	struct api_field root;
-	const struct api_set_facts *facts; /* NULL: faults have made the list of fields incomplete */
+	const struct api_set_facts *facts; /* NULL: the list of fields is incomplete after faults */
 	bool of_set;
 };
 
 /* ---- pointers ---- */
 
-/* "; it has /friction/mu, /friction/eps_v": the fields beside the one that a pointer names, or all fields if there
- * are none. */
+/* Prints the fields of the object that contains the one a pointer names, or all fields if it has none: "; there are
+ * /friction/mu, /friction/eps_v". */
 static const char *list_beside(const struct api_variables *variables, const char *pointer, char *out, size_t bytes)
 {
 	const char *last = strrchr(pointer, '/');
@@ -60,8 +60,8 @@ static bool is_there(const struct api_variations *by, const struct api_variable 
 	return false;
 }
 
-/* Finds the variable at a pointer, and adds it to those that the request names. NULL: no such variable, or no need
- * to continue with it. */
+/* Finds the variable at a pointer, and adds it to those that the request names. @return NULL if there is no such
+ * variable, or it needs no further checks */
 static const struct api_variable *add(struct derivative_check *d, const char *pointer, const struct api_path *path)
 {
 	struct api_variations *by = &d->out->by;

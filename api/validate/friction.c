@@ -20,7 +20,7 @@ static const json_t *find(const json_t *root, const struct api_path *path)
 	return path->up ? json_object_get(find(root, path->up), path->key) : root;
 }
 
-/* Help for a merged document: which of two fields the patch has to remove, since it brings the other; "" without a
+/* Help for a merged document: which of two fields the patch must remove, because it brings the other; "" without a
  * patch. */
 static const char *explain_patch(const struct api_check *check, const struct api_field *a, const struct api_field *b,
                                  char help[96])
@@ -43,7 +43,7 @@ static void two_sources(struct api_check *check, const struct api_field *a, cons
 	api_fault_at(check->fault, API_E_CONFLICTING_FIELDS, &a->path, format, a->path.key, b->path.key, help);
 }
 
-/* The fields of one place that gives coefficients. */
+/* The fields of one place that may contain coefficients. */
 struct mu_fields {
 	struct api_field mu, s, k;
 };
@@ -61,7 +61,7 @@ bool api_gives_mu(const struct api_check *check, const struct api_field *object,
 	return api_is_given(check, &f.mu) || api_is_given(check, &f.s) || api_is_given(check, &f.k);
 }
 
-/* Requires mu alone, or both of the others. */
+/* Requires either mu alone or both of the others. */
 static void check_pair(struct api_check *check, const struct mu_fields *f)
 {
 	static const char why[] = "static and kinetic coefficients must be given together";
@@ -73,7 +73,7 @@ static void check_pair(struct api_check *check, const struct mu_fields *f)
 		api_check_present(check, &f->s, why);
 }
 
-/* Reads both coefficients of a place; data NULL if it has none. */
+/* Reads both coefficients of a place. Sets data to NULL if it has none. */
 void api_check_mu(struct api_check *check, const struct api_field *object, const struct api_mu_rules *rules,
                   const struct api_shape *shape, struct fric_values *mu_s, struct fric_values *mu_k)
 {
@@ -87,8 +87,8 @@ void api_check_mu(struct api_check *check, const struct api_field *object, const
 		*mu_s = *mu_k = both;
 }
 
-/* Accepts a bare number only: [1] would be a per-contact field, which these are not. vertex_name: the field for a
- * list of numbers per vertex; NULL: none. */
+/* Accepts only a bare number, because [1] would be a field per contact. vertex_name: the field for a list of numbers
+ * per vertex; NULL: none */
 static bool check_scalar(struct api_check *check, const struct api_field *field, const char *vertex_name, double *out)
 {
 	const struct api_array *array = api_document_array(check->document, field->node);
@@ -107,7 +107,7 @@ static void check_scalar_mu(struct api_request_check *w)
 	const struct mu_fields f = mu_fields_of(&w->friction, &api_mu_of_friction);
 	struct fric_friction *to = &w->lagged->batch.friction;
 	const bool given = f.mu.node || f.s.node || f.k.node;
-	double mu = given ? NAN : 0; /* NAN if it cannot be read */
+	double mu = given ? NAN : 0; /* stays NAN if it cannot be read */
 	check_scalar(w->check, &f.mu, of_vertex[MU].name, &mu);
 	to->mu_s = to->mu_k = mu;
 	check_scalar(w->check, &f.s, of_vertex[MU_S].name, &to->mu_s);
@@ -165,7 +165,7 @@ static bool check_table_size(struct api_check *check, const struct api_field *ta
 	if (array->rank != 2)
 		return api_fault_shape(check, table, "[m, m] (nested or flat)", "");
 	*m = array->shape[0];
-	return true; /* the length of the rows is checked with the values */
+	return true; /* the values are checked together with the length of the rows */
 }
 
 /* Checks the tables. The first one present determines their size. */
@@ -255,7 +255,7 @@ static void check_law(struct api_request_check *w)
 	check_scalar(w->check, &viscous, NULL, &law->viscous);
 }
 
-/* For a law with a single coefficient, checks whichever source is present. */
+/* Checks the coefficients for a law with a single one, whatever their source. */
 static void check_one_mu(struct api_request_check *w)
 {
 	const struct fric_friction *f = &w->lagged->batch.friction;

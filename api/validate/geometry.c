@@ -58,7 +58,7 @@ void api_check_positions(struct api_request_check *w)
 	api_check_per_vertex(w->check, &field, w->n_vertices, w->dim, &w->lagged->batch.positions);
 }
 
-/* Bodies are limited like vertices, since the core numbers all DOFs with an int32_t. */
+/* Bodies are limited like vertices, because the core numbers all DOFs with an int32_t. */
 static bool check_most_bodies(struct api_request_check *w, const struct api_field *field, size_t n)
 {
 	const size_t vertices = w->n_vertices == API_UNKNOWN_LENGTH ? 0 : w->n_vertices;
@@ -89,7 +89,7 @@ void api_check_bodies(struct api_request_check *w)
 	w->has_bodies = w->lagged->has_bodies = field.node;
 	batch->n_bodies = w->n_bodies == API_UNKNOWN_LENGTH ? 0 : w->n_bodies;
 	if (w->check->fault->n_errors > before)
-		return; /* the array has been checked already */
+		return; /* the array has already been checked */
 	const size_t lengths[API_N_LENGTHS] = {[API_N_BODIES] = w->n_bodies, [API_DIM] = w->dim};
 	api_check_reals(w->check, &field, lengths, &batch->body_positions);
 }

@@ -44,7 +44,8 @@ static void check_distinct(struct api_check *check, const struct api_field *fiel
 	}
 }
 
-/* The name and the number of the objects that a group's indices refer to. The number of missing bodies is unknown. */
+/* The number, and the name, of the vertices or bodies that a group's indices refer to. Unknown if bodies are
+ * missing. */
 static size_t members(const struct api_request_check *w, enum fric_type type, const char **what)
 {
 	*what = is_of_bodies(type)  ? "body"
@@ -153,7 +154,7 @@ static void check_given_geometry(struct api_request_check *w, enum fric_type typ
 		api_check_present(w->check, &point, "it must accompany \"tangent_basis\"");
 }
 
-/* A given basis already has a direction. */
+/* Reports a grain beside a given basis, which already has a direction. */
 static void check_grain(struct api_request_check *w, enum fric_type type)
 {
 	static const char format[] = "\"grain\" and \"tangent_basis\" both determine the tangents: leave one out";

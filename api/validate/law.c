@@ -83,7 +83,7 @@ static void check_curve(struct api_check *check, struct api_field curve, struct 
 
 /* ---- the law ---- */
 
-/* Unknown if the name or the word is misspelt. */
+/* @return API_UNKNOWN_LAW if the name or the word is misspelt */
 static int read_law(struct api_check *check, const struct api_law_fields *f)
 {
 	const struct api_field *field = &f->law;
@@ -137,8 +137,8 @@ static void fault_pair(struct api_check *check, int law, const struct api_field 
 		             kinetic_text);
 }
 
-/* If one row of kinetic coefficients stands for all, its elements are reported once. @return whether the rows are
- * equal */
+/* Compares a row of both coefficients. If one row of kinetic coefficients stands for all, its elements are reported
+ * once. @return whether the rows are equal */
 static bool check_row(struct api_check *check, int law, const struct api_field *mu_k, size_t i, size_t width,
                       const struct fric_values *s, const struct fric_values *k)
 {

@@ -22,7 +22,8 @@ enum { API_UNKNOWN_LAW = -1 };
  */
 int api_check_law(struct api_check *check, const struct api_law_fields *fields, struct fric_law *out);
 
-/* An enum law_trait of the law's row in the core; false for API_UNKNOWN_LAW. LAW_DECAYS: needs a stribeck_speed */
+/* Whether the law's row in the core has this enum law_trait; false for API_UNKNOWN_LAW. A law with LAW_DECAYS needs a
+ * stribeck_speed. */
 static inline bool api_law_has(int law, int trait)
 {
 	const struct fric_law of_type = {.type = (enum fric_law_type)law};
@@ -33,11 +34,11 @@ static inline bool api_law_has(int law, int trait)
 void api_check_decays(struct api_check *check, const struct api_field *stribeck_speed, int law);
 
 /**
- * Requires both coefficients of a law with a single one to be equal. The fault is at the kinetic one, in an array at
- * its element.
- * @param mu_k  the field; absent: zeros
- * @param n, width  rows of the larger of both, and numbers in a row
- * @param s, k  data NULL: zeros
+ * Requires both coefficients of a law with a single one to be equal. The fault points to the kinetic one, in an array
+ * to its element.
+ * @param mu_k  the field; zeros if absent
+ * @param n, width  number of rows of the longer one, and length of a row
+ * @param s, k      both coefficients; data NULL: zeros
  */
 void api_check_one_coefficient(struct api_check *check, int law, const struct api_field *mu_k, size_t n, size_t width,
                                const struct fric_values *s, const struct fric_values *k);

@@ -1,4 +1,4 @@
-/* Fields that a group needs from elsewhere in the request. */
+/* Checks for fields that a group needs from other parts of the request. */
 #include "api/validate/request.h"
 
 #include <stdarg.h>
@@ -12,7 +12,7 @@ static bool has(const struct api_request_check *w, enum fric_type type, int rule
 	return api_is_given(w->check, &field);
 }
 
-/* Reports a missing member once, however many groups need it. */
+/* Reports a missing member once, even if several groups need it. */
 __attribute__((format(printf, 5, 6))) static bool need(struct api_request_check *w, struct api_field *object,
                                                        const struct api_object *rules, int rule, const char *format,
                                                        ...)
@@ -29,7 +29,7 @@ __attribute__((format(printf, 5, 6))) static bool need(struct api_request_check 
 	return api_fault_at(w->check->fault, API_E_MISSING_FIELD, &field.path, "%s", detail);
 }
 
-/* Either of two fields would do, so the fault points to both. */
+/* Reports that normal forces are missing. Two fields could provide them, so the fault points to both. */
 static void fault_forces(struct api_request_check *w, enum fric_type type)
 {
 	static const char format[] = "group \"%s\" has no \"normal_force\", and there is no \"barrier\" to derive it from:"
@@ -40,7 +40,7 @@ static void fault_forces(struct api_request_check *w, enum fric_type type)
 	need(w, &w->groups[type], &api_groups[type], API_GROUP_NORMAL_FORCE, format, name);
 }
 
-/* After this, a group without a normal force has a barrier, or the missing one has been reported. */
+/* Afterwards, a group without normal forces has a barrier, or the missing barrier has been reported. */
 static void check_forces_needed(struct api_request_check *w, enum fric_type type)
 {
 	const struct api_field barrier = api_request_field(w, API_REQUEST_BARRIER);
@@ -109,7 +109,7 @@ static bool friction_gives_mu(const struct api_request_check *w)
 {
 	const struct api_field materials = api_ruled(&w->friction, &api_friction, API_FRICTION_MATERIALS),
 						   blend = api_ruled(&w->friction, &api_friction, API_FRICTION_BLEND);
-	return blend.node || /* the blend has been reported as lacking them */
+	return blend.node || /* `blend` has been reported because they are missing */
 	       api_gives_mu(w->check, &w->friction, &api_mu_of_friction) ||
 	       api_gives_mu(w->check, &w->friction, &api_mu_of_vertices) || api_is_given(w->check, &materials);
 }

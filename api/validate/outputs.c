@@ -1,4 +1,4 @@
-/* Selection of outputs. */
+/* Checks the selection of outputs. */
 #include "api/validate/request.h"
 
 void api_check_outputs(struct api_request_check *w)
@@ -87,7 +87,7 @@ void api_check_line(struct api_request_check *w)
 	check_steps(w, &steps);
 }
 
-/* Counts rows of ndof numbers; without DOFs, the rows as written. */
+/* Counts rows of ndof numbers; without DOFs, counts the rows as written. */
 static bool count_vectors(struct api_request_check *w, const struct api_field *vectors, size_t ndof)
 {
 	const struct api_array *array = api_document_array(w->check->document, vectors->node);

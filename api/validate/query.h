@@ -1,19 +1,19 @@
 /**
- * The two parts of requests about contacts: a lagged part, from which contacts are prepared, and a query, which has
- * the velocities and selects the outputs. A collision set has the first; requests about it have the second.
+ * The two parts of requests about contacts: a lagged part, from which contacts are prepared, and a query, which has the
+ * velocities and selects the outputs. A collision set consists of the first; requests about it consist of the second.
  */
 #ifndef API_QUERY_H
 #define API_QUERY_H
 
 #include "api/validate/check.h"
 
-/* DOFs of a body. @param dim  or API_UNKNOWN_LENGTH, which is then returned */
+/* The number of DOFs of a body. @param dim  or API_UNKNOWN_LENGTH, which is then returned */
 static inline size_t api_twist(size_t dim)
 {
 	return dim == API_UNKNOWN_LENGTH ? dim : 3 * (dim - 1);
 }
 
-/* Number of DOFs of all vertices and bodies. */
+/* The number of DOFs of all vertices and bodies. */
 static inline size_t api_n_dofs(size_t dim, size_t n_vertices, size_t n_bodies)
 {
 	return n_vertices * dim + n_bodies * api_twist(dim);
@@ -23,26 +23,26 @@ static inline size_t api_n_dofs(size_t dim, size_t n_vertices, size_t n_bodies)
 struct api_lagged {
 	struct fric_batch batch;
 	bool has_group[FRIC_N_TYPES];
-	bool has_bodies; /* bodies were sent, even if empty */
+	bool has_bodies; /* bodies were sent, even if there are none */
 };
 
-/* As api_check_per_vertex, for a field with a twist per body. */
+/* api_check_per_vertex for a field with a twist per body. */
 void api_check_per_body(struct api_check *check, const struct api_field *field, size_t n_bodies, size_t dim,
                         const double **out);
-/* Reports a Hessian in blocks of vertices if there are bodies. @return false */
+/* Reports a Hessian in blocks of vertices if there are bodies, which it would leave out. @return false */
 bool api_check_without_bodies(struct api_check *check, const struct api_field *format);
 
 /* All arrays are borrowed from the document and from the check's arena. */
 struct api_query {
 	const double *velocities;             /* [n_vertices, dim] */
-	const double *lagged_velocities;      /* the velocities unless sent */
+	const double *lagged_velocities;      /* equal to velocities if not sent */
 	const double *body_velocities;        /* [n_bodies, 6], [n_bodies, 3] in 2D; NULL without bodies */
-	const double *lagged_body_velocities; /* as body_velocities, the default */
+	const double *lagged_body_velocities; /* equal to body_velocities if not sent */
 	bool outputs[API_N_EVALUATE_OUTPUTS];
 	bool collision_outputs[FRIC_N_OUTPUTS];
 	int format, triangle, projection; /* enums API_… and FRIC_… */
-	bool without_pattern;             /* values of the Hessian alone */
-	const double *direction;          /* [n_vertices, dim], of the line; NULL: no line */
+	bool without_pattern;             /* only values of the Hessian */
+	const double *direction;          /* [n_vertices, dim] direction of the line; NULL: no line */
 	const double *body_direction;     /* of the bodies, shaped like body_velocities */
 	const double *steps;              /* [n_steps] */
 	size_t n_steps;
@@ -50,43 +50,43 @@ struct api_query {
 	size_t n_vectors;
 	bool sent_lagged_velocities, sent_lagged_body_velocities;
 	int jacobian_format;           /* enum api_jacobian_format */
-	bool jacobian_without_pattern; /* values alone */
+	bool jacobian_without_pattern; /* only values of the Jacobian */
 };
 
-/* The facts about a set that queries are checked against (set.h). */
+/* The facts about a set against which queries are checked (set.h). */
 struct api_set_facts {
 	size_t dim, n_vertices, n_bodies;
-	bool has_bodies; /* bodies were sent, even if empty */
+	bool has_bodies; /* bodies were sent, even if there are none */
 	bool has_group[FRIC_N_TYPES];
 	bool skip_degenerate;
 	bool lacks_positions; /* there are planes with an origin but no positions of vertices, hence no distances */
-	bool has_positions;   /* of vertices */
+	bool has_positions;   /* positions of vertices were sent */
 };
 
 /* Derives the facts from a checked lagged part. */
 void api_state_facts(const struct api_lagged *lagged, struct api_set_facts *facts);
 
-/* Lagged velocities of a set's document; NULL: not sent, or there are no vertices or bodies. */
+/* Lagged velocities of a set's document; NULL if not sent, or if there are no vertices or bodies. */
 struct api_lagged_velocities {
 	const double *vertices; /* [n_vertices, dim] */
 	const double *bodies;   /* [n_bodies, 6], [n_bodies, 3] in 2D */
 };
 
 /**
- * Checks a lagged part alone. n_vertices: rows of positions, else of the fields per vertex, else the member n_vertices,
- * else 0. The member must agree.
+ * Checks a lagged part alone. The number of vertices is the number of rows of positions, else of the fields per vertex,
+ * else the member n_vertices, else 0. If the member was sent, it must agree.
  * @return false with check->fault filled in
  */
 bool api_check_set(struct api_check *check, struct api_lagged *lagged, struct api_lagged_velocities *velocities,
                    struct api_set_facts *facts);
 
 /**
- * Checks a request of any kind. This is the only way into the core: after true, every index is in range and every number
- * has its sign.
+ * Checks a request of any kind. This is the only way into the core: if it returns true, every index is in range and
+ * every number has its sign.
  * @param facts   of the set that the query is about; NULL: the request has a lagged part
  * @param lagged  filled in without facts; otherwise it may be NULL
- * @param query   for a set's document: lagged velocities alone. With facts, lagged_velocities is NULL unless sent: then
- *                the set's are used or, if it has none, velocities
+ * @param query   for a set's document, only lagged velocities. With facts, lagged_velocities is NULL unless sent; then
+ *                the set's are used or, if it has none, the velocities
  * @param root    set to the request, for further fields of its kind; root->node is not an object if nothing more can be
  *                checked. NULL: not needed
  * @return false with check->fault filled in

@@ -30,7 +30,7 @@ static const struct {
 
 /* ---- facts needed in advance ---- */
 
-/* A first look; faults of a group are reported later. */
+/* Whether the group has contacts, before it is checked; its faults are reported later. */
 static bool has_contacts(const struct api_request_check *w, enum fric_type type)
 {
 	const struct api_field collisions = api_request_field(w, API_REQUEST_COLLISIONS),
@@ -52,7 +52,7 @@ static bool has_bodies_alone(const struct api_request_check *w)
 	return true;
 }
 
-/* ---- what some fields need of others ---- */
+/* ---- fields that need others ---- */
 
 bool api_needs_distance(const struct api_query *query)
 {

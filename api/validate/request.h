@@ -1,6 +1,6 @@
 /**
- * Checks of a request, shared by all kinds of requests. Fields are checked one after the other, in the order in which
- * faults are listed (API_CHECKS).
+ * Checks that all kinds of requests share. Fields are checked one after the other, in the order in which faults are
+ * listed (API_CHECKS).
  */
 #ifndef API_VALIDATE_REQUEST_H
 #define API_VALIDATE_REQUEST_H
@@ -8,7 +8,7 @@
 #include "api/validate/query.h"
 #include "core/base/types.h"
 
-/* The state of the checks. After a fault lengths are unknown, and fields that need them are checked as far as
+/* The state of the checks. A fault can leave lengths unknown; fields that depend on them are then checked as far as
  * possible. Whether there was any fault is tested once, at the end. */
 struct api_request_check {
 	struct api_check *check;
@@ -17,16 +17,16 @@ struct api_request_check {
 	struct api_query *query;
 	struct api_field root, friction, materials, collisions, groups[FRIC_N_TYPES];
 	size_t dim, n_vertices, n_bodies, n_materials, n[FRIC_N_TYPES]; /* or API_UNKNOWN_LENGTH */
-	size_t n_twists;     /* bodies that velocities are expected for; also unknown if no bodies can be counted */
+	size_t n_twists;     /* number of bodies that need velocities; unknown also if bodies cannot be counted */
 	int law;             /* enum fric_law_type, or API_UNKNOWN_LAW */
-	bool has_bodies;     /* bodies were sent, even if empty */
+	bool has_bodies;     /* bodies were sent, even if there are none */
 	bool counts_nothing; /* no field determines the number of vertices, so it is 0 */
-	bool bodies_alone;   /* no vertex is in contact, and bodies were sent: velocities of vertices are optional */
+	bool bodies_alone;   /* bodies were sent and no vertex is in contact, so velocities of vertices are optional */
 	bool told_barrier;   /* the missing barrier has been reported */
 };
 
-/* Checks of fields in the order in which their faults are listed: X(rule, check). A check reads one field, or several that
- * belong together; the rule determines the kinds of requests that have them. */
+/* Checks of fields in the order in which their faults are listed: X(rule, check). A check reads one field, or several
+ * that belong together; the rule determines the kinds of requests that have them. */
 #define API_CHECKS(X) \
 	X(API_REQUEST_DIM, api_check_dim) \
 	X(API_REQUEST_N_VERTICES, api_check_n_vertices) \
@@ -49,7 +49,7 @@ struct api_request_check {
 
 #define API_DECLARE_CHECK(rule, check) void check(struct api_request_check *w);
 API_CHECKS(API_DECLARE_CHECK)
-/* Checks what groups need from elsewhere in the request; call it after all fields. */
+/* Checks that fields exist which groups need from other parts of the request. Call it after all fields. */
 void api_check_needs(struct api_request_check *w);
 
 /* ---- shared helpers ---- */
@@ -59,7 +59,7 @@ void api_count_vertices(struct api_request_check *w, size_t n);
 /* Whether the outputs include distances, which all groups must then have. */
 bool api_needs_distance(const struct api_query *query);
 
-/* A coefficient is given as `mu`, or as `mu_s` and `mu_k`: consecutive rules, whose first number depends on the
+/* Coefficients are given as `mu`, or as `mu_s` and `mu_k`. These are consecutive rules, whose numbers depend on the
  * place. */
 struct api_mu_rules {
 	const struct api_object *object;
@@ -67,7 +67,7 @@ struct api_mu_rules {
 };
 extern const struct api_mu_rules api_mu_of_friction, api_mu_of_vertices;
 bool api_gives_mu(const struct api_check *check, const struct api_field *object, const struct api_mu_rules *rules);
-/* Reads both coefficients of a place; data NULL if it has none. */
+/* Reads both coefficients of a place. Sets data to NULL if it has none. */
 void api_check_mu(struct api_check *check, const struct api_field *object, const struct api_mu_rules *rules,
                   const struct api_shape *shape, struct fric_values *mu_s, struct fric_values *mu_k);
 
@@ -77,7 +77,7 @@ static inline struct api_field api_request_field(const struct api_request_check 
 	return api_ruled(&w->root, &api_request, rule);
 }
 
-/* Reads a number, or a word, by the field's rule. */
+/* Reads a number, or a word, as the field's rule prescribes. */
 static inline bool api_check_real(struct api_check *check, const struct api_field *field, double *out)
 {
 	return api_check_number(check, field, field->rule->range, out);

@@ -16,7 +16,7 @@ static bool find_in(const struct api_field *object, const struct api_object *rul
 	return false;
 }
 
-/* Finds the first such field in the order of the contract. */
+/* Finds the first field with a row per vertex, in the order of the contract. */
 static void find_per_vertex(const struct api_request_check *w, struct per_vertex *rows)
 {
 	rows->friction = api_request_field(w, API_REQUEST_FRICTION);
@@ -31,8 +31,8 @@ static bool check_limit(struct api_check *check, const struct api_field *field, 
 }
 
 /**
- * Reports only a wrong shape whose expected form is known. Values that are not arrays, and ragged arrays, are reported
- * where the field is read.
+ * Counts rows. Reports a wrong shape only if the expected one is known. Values that are not arrays, and ragged arrays,
+ * are reported where the field is read.
  */
 static size_t count_rows(const struct api_request_check *w, const struct api_field *field, bool is_expected)
 {

@@ -44,7 +44,7 @@ static bool no_memory(struct reader *r)
 	return api_fault_no_memory(r->fault);
 }
 
-/* One number in JSON's grammar; a leading plus sign is allowed. */
+/* Reads one number in JSON's grammar, with an optional leading plus sign. */
 static bool read_number(const char *text, double *out)
 {
 	struct api_number number;
@@ -100,7 +100,7 @@ static bool add_numbers(struct reader *r, const char *name, char *text, bool lis
 	return true;
 }
 
-/* The parameter's rule, and whether it is the first one; NULL if unknown. */
+/* Finds a parameter's rule, and whether it is the first one. @return NULL if unknown */
 static const struct api_rule *find(const struct api_object *rules, const char *name, bool *first)
 {
 	*first = true;

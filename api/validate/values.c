@@ -121,7 +121,7 @@ static const double *reals(struct api_check *check, const struct api_array *arra
 	return out;
 }
 
-/* As above, after checking their range. Numbers read from text are always finite. */
+/* As reals, after checking their range. Numbers read from text are always finite. */
 static const double *reals_in_range(struct api_check *check, const struct api_field *field,
                                     const struct api_array *array, enum api_range range)
 {
@@ -161,7 +161,7 @@ static bool fault_ragged(struct api_check *check, const struct api_field *field,
 	                    "ragged array: this entry's shape differs from those before it");
 }
 
-/* The field's array, whatever its shape; NULL after a fault. */
+/* The field's array, of any shape; NULL after a fault. */
 static const struct api_array *numbers(struct api_check *check, const struct api_field *field, const char *expected)
 {
 	const struct api_array *array = api_document_array(check->document, field->node);
@@ -199,7 +199,7 @@ bool api_check_number(struct api_check *check, const struct api_field *field, en
 	return value;
 }
 
-/* Prints [2, 3] */
+/* Prints a shape: [2, 3]. */
 static const char *print_shape(const size_t *shape, int rank, char *out, size_t bytes)
 {
 	size_t at = (size_t)snprintf(out, bytes, "[");
@@ -370,7 +370,7 @@ static bool fault_index(struct api_check *check, const struct api_field *field, 
 	                       "%s is not a %s: there are %zu, and indices start at 0", text, what, limit);
 }
 
-/* Reports entries that are not indices. Of those not written as integers only the first one is known. */
+/* Reports entries that are not indices. Of entries not written as integers, only the first one is known. */
 static bool fault_indices(struct api_check *check, const struct api_field *field, const struct api_array *array,
                           size_t limit, const char *what)
 {
@@ -387,7 +387,8 @@ static bool fault_indices(struct api_check *check, const struct api_field *field
 	return false;
 }
 
-/* out: NULL: check in place. @return false if any is not an index, or the request was stopped */
+/* @param out  NULL: the indices are checked in place. @return false if any is not an index, or the request was
+ * stopped */
 static bool take_indices(const struct api_array *array, size_t limit, int32_t *out)
 {
 	for (size_t i = 0; i < array->n; i += API_SPAN) {

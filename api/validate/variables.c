@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* State of a walk through a document. */
+/* The state of a walk through a document. */
 struct walk {
 	const struct api_document *document;
 	const struct fric_batch *batch;
@@ -66,7 +66,7 @@ static bool reserve(struct walk *w)
 	return true;
 }
 
-/* The place in the list for a pointer, existing or new; NULL when out of memory. */
+/* Finds or adds the list's entry for a pointer. @return NULL when out of memory */
 static struct api_variable *place(struct walk *w, const char *pointer)
 {
 	struct api_variables *out = w->out;

@@ -1,7 +1,7 @@
 /**
- * Variables: the fields of a request that derivatives can be taken with respect to, the shapes in which they were sent,
- * and the corresponding fields of the core. The tables of fields mark the candidates (api_rule.by); a variable is one
- * that was sent.
+ * Variables: the fields of a request with respect to which there are derivatives, the shapes in which they were sent,
+ * and the corresponding fields of the core. The tables of fields mark such fields (api_rule.by); those that were sent
+ * are variables.
  */
 #ifndef API_VARIABLES_H
 #define API_VARIABLES_H
@@ -14,9 +14,9 @@ struct api_variable {
 	char pointer[API_POINTER_BYTES]; /* JSON Pointer, e.g. "/collisions/edge_edge/normal_force" */
 	const struct api_rule *rule;
 	int type;      /* enum fric_type of its group; -1: not in a group */
-	bool is_empty; /* without numbers, or in a group without contacts: no result depends on it, and the core has no
+	bool is_empty; /* it has no numbers, or its group has no contacts: no result depends on it, and the core has no
 	                * field for it */
-	size_t n;      /* number of its numbers */
+	size_t n;      /* number of entries */
 	int rank;      /* as sent, nested or flat; 0: a number */
 	size_t shape[API_VARIABLE_RANK];
 	struct api_shape expected; /* shape of tangents, nested or flat; unused if the rule is a number */
@@ -25,7 +25,7 @@ struct api_variable {
 
 struct api_variables {
 	size_t n, capacity;
-	struct api_variable *list; /* [n]; moves when variables are added */
+	struct api_variable *list; /* [n]; it moves when variables are added */
 };
 
 /* Some of the variables, each at most once, with [variable->n] numbers, row-major. */
@@ -38,7 +38,7 @@ struct api_variations {
 /**
  * Lists the variables of a document that has passed the checks.
  * @param batch, facts  results of the checks; for a query alone, those of its set
- * @param variables     those of the document are added, or replace those with the same pointer; the list is in the
+ * @param variables     the document's variables are added, or replace those with the same pointer; the list is in the
  *                      arena
  * @return false when out of memory
  */

@@ -3,7 +3,7 @@
 
 #define WHY_VELOCITIES "the velocities at which to evaluate, [n_vertices, dim]"
 
-/* Counts vertices: a request with a lagged part has a row of velocities for each. */
+/* Counts vertices by rows of velocities, which a request with a lagged part has for each vertex. */
 static size_t count_velocities(const struct api_request_check *w)
 {
 	const struct api_field velocities = api_request_field(w, API_REQUEST_VELOCITIES);
@@ -37,7 +37,7 @@ void api_check_lagged_velocities(struct api_request_check *w)
 	api_check_per_vertex(w->check, &field, w->n_vertices, w->dim, &w->query->lagged_velocities);
 }
 
-/* Without bodies, reports twists and does not check them further. */
+/* Reports twists without bodies, which are then not checked further. */
 void api_check_bodies_sent(struct api_request_check *w)
 {
 	const struct api_field positions = api_request_field(w, API_REQUEST_BODY_POSITIONS),
