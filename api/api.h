@@ -15,13 +15,14 @@
 struct api_pool;
 struct api_sets;
 
-/* The limits of the service and how it computes. Set before the first request, read-only afterwards. */
+/* The limits of the service, and the settings of its computations. Set before the first request, read-only
+ * afterwards. */
 struct api_service {
 	int n_threads;                      /* threads of a large evaluation, >= 1 */
 	size_t max_json_bytes;              /* longest JSON body, and longest document in a frame */
 	size_t max_frame_bytes;             /* longest frame */
 	size_t max_answer_bytes;            /* longest answer */
-	size_t max_contacts, max_vertices;  /* per request; 0: limited only by the integer types */
+	size_t max_contacts, max_vertices;  /* per request; 0: no limit other than the integer types */
 	bool defers;                        /* runs on threads that serve connections: api_handle defers large requests */
 	const struct fric_kernels *kernels; /* inner loops; NULL: the fastest that this processor supports */
 	struct api_sets *sets;              /* collision sets, outliving all requests; NULL: none are kept */
@@ -56,9 +57,8 @@ struct api_match {
 	const struct api_table *table; /* the table it was looked up in */
 	const struct api_route *route; /* its row (contract/route.h); NULL: no row matches */
 	const char *url_query;         /* undecoded, "" if there is none; borrowed from the target */
-	bool is_broken;                /* a broken %-escape, or a name that is too long or not UTF-8: 404 whatever the
-	                                * row */
-	bool is_plain; /* the fixed part of the row's path came without escapes. Escaped forms are served as well, but
+	bool is_broken; /* has a broken %-escape, or a name that is too long or not UTF-8; any row then gives 404 */
+	bool is_plain;  /* the fixed part of the row's path came without escapes. Escaped forms are served as well, but
 	                * only plain ones are exempt from tokens and counted under the row's name */
 	char path[API_PATH_BYTES];                 /* decoded; truncated where it is longer than any path of the table */
 	char names[API_MAX_NAMES][API_NAME_BYTES]; /* the values of the row's {names}, UTF-8 unless is_broken */
@@ -76,7 +76,7 @@ struct api_request {
 	const char *if_none_match;
 	const char *if_match, *if_unmodified_since; /* refused for sets */
 	const char *if_version;                     /* If-Collision-Set-Version */
-	const char *request_id;                     /* chosen by the server; quoted in 500s */
+	const char *request_id;                     /* chosen by the server; quoted in problems with status 500 */
 	const char *caller;                         /* name of the caller's token; NULL: no token was sent */
 	const struct api_match *match;              /* the target's row; NULL: looked up again in each call */
 	const struct api_formats *formats;          /* set by api_admit; NULL: not determined yet */
@@ -113,7 +113,7 @@ struct api_response {
 	struct {
 		const char *name; /* static */
 		char value[256];
-	} headers[API_MAX_HEADERS]; /* in addition to Content-Type: Allow, Retry-After, Server-Timing, those of pages */
+	} headers[API_MAX_HEADERS]; /* besides Content-Type: Allow, Retry-After, Server-Timing, headers of pages */
 	int n_headers;
 	char *body;           /* the whole body; NULL if there is none, or if it is in parts */
 	size_t body_capacity; /* private, like pool: needed to free the body */
@@ -121,8 +121,7 @@ struct api_response {
 	size_t body_bytes;      /* length of the whole body, in either form */
 	struct api_part *parts; /* malloc'd pieces of the body, sent one after the other; NULL: the body is in one piece */
 	int n_parts;            /* at most API_MAX_PARTS, none of them empty */
-	void *owner;            /* owns the memory that the parts point to until release(owner); release is NULL if there
-	                         * is no owner */
+	void *owner; /* owns the memory of the parts until release(owner) is called; release is NULL if there is no owner */
 	void (*release)(void *owner);
 	struct api_measure measure;
 };
@@ -152,10 +151,10 @@ struct api_admission api_admit(const struct api_service *service, const struct a
 bool api_is_large(const struct api_service *service, const struct api_request *request);
 
 /**
- * Handles a whole request that api_admit has accepted. Always fills in a response. HEAD gets the body of GET, and 304
- * that of 200; the server sends its length only. All memory that grows with the request counts against the pool's
- * budget. Beyond the budget it gets 503, or 413 if it would not fit even alone. After the call only the response's
- * memory counts, until it is freed.
+ * Handles a whole request that api_admit has accepted. Always fills in a response. A response to HEAD has the body of
+ * GET, and a 304 has the body of the 200; the server sends only its length. All memory that grows with the request
+ * counts against the pool's budget. A request beyond the budget gets 503, or 413 if it would not fit even alone. After
+ * the call only the response's memory counts, until it is freed.
  * @return false, with an empty response, if the service defers and the decoded request turned out to be large: nothing
  *         has changed, and the request must be handled again (was_deferred) by a service that does not defer
  */

@@ -135,7 +135,7 @@ void api_response_add_header(struct api_response *response, const char *name, co
 	response->headers[response->n_headers++].name = name;
 }
 
-/* Clears fields one by one, as the headers' values are two kilobytes. */
+/* Sets members one by one, because the headers' values take two kilobytes. */
 void api_response_clear(struct api_response *response)
 {
 	response->status = 0;
@@ -165,7 +165,7 @@ void api_response_free(struct api_response *response)
 	response->pool = NULL;
 }
 
-/* The functions below return false or NULL when out of memory, since half a problem is worse than none. */
+/* The functions below return false or NULL when out of memory, because half a problem is worse than none. */
 static bool add_errors(const struct api_fault *fault, json_t *root)
 {
 	json_t *list = json_array();
@@ -178,7 +178,7 @@ static bool add_errors(const struct api_fault *fault, json_t *root)
 	return true;
 }
 
-/* json_dumps (2.14) silently leaves out a key when out of memory. */
+/* Detects a defect of json_dumps (2.14), which silently leaves out a key when out of memory. */
 static char *print_tree(const json_t *root)
 {
 	const size_t bytes = json_dumpb(root, NULL, 0, JSON_COMPACT);

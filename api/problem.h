@@ -1,5 +1,5 @@
 /**
- * Faults as problem+json (RFC 9457): the only place where faults become HTTP.
+ * Writes faults as problem+json (RFC 9457). Nothing else turns faults into HTTP.
  */
 #ifndef API_PROBLEM_H
 #define API_PROBLEM_H
@@ -11,28 +11,29 @@
 /* Converts an error of the core to a fault, with a pointer to the contact if it has one. @return false */
 bool api_fault_core(struct api_fault *fault, const struct fric_error *error);
 
-/* FRIC_E_NOT_FINITE at a contact, in a derivative with respect to the field at a pointer. @return false */
+/* Sets the fault FRIC_E_NOT_FINITE at a contact, in a derivative with respect to the field at a pointer. @return
+ * false */
 bool api_fault_slope(struct api_fault *fault, const struct fric_error *error, const char *pointer);
 
 /* Writes a fault as a problem. @param request_id  quoted in 500s; may be NULL */
 void api_fault_response(const struct api_fault *fault, const char *request_id, struct api_response *response);
 
-/* The routes on which a status occurs, as bits. None: the service never sends it, but a proxy may. */
+/* The routes on which a status occurs, as bits. No bits: the service never sends it, but a proxy may. */
 enum {
 	API_ANYWHERE = 1,
 	API_WHERE_GATED = 2,      /* routes that need a token, if tokens are configured */
-	API_WHERE_NAMED = 4,      /* the path contains a name */
+	API_WHERE_NAMED = 4,      /* the path has a name */
 	API_WHERE_NEGOTIATED = 8, /* the route honours Accept */
 	API_WHERE_POSTED = 16,
 	API_WHERE_CONDITIONAL = 64, /* about a resource that may have changed */
-	API_WHERE_CHECKED = 32,     /* it has fields or parameters */
+	API_WHERE_CHECKED = 32,     /* the route has fields or parameters */
 };
 
 struct api_status {
 	int status;
 	const char *title;
 	unsigned where;
-	const char *meaning; /* and what to do about it */
+	const char *meaning; /* the meaning, and what to do about it */
 };
 
 /* Status number i, ascending and without 200; NULL if there are fewer. */
