@@ -312,7 +312,7 @@ static void judge_network(const struct srv_gate *gate, const struct srv_head *he
 
 _Static_assert((int)SRV_PEER <= (int)SRV_TOKEN_NAME, "a user's name fits where a token's does");
 
-/* Without tokens all callers share one identity. */
+/* Names the user of a Unix-domain socket if there are tokens. Without tokens all callers share one identity. */
 static void name_user(const struct srv_gate *gate, const struct srv_peer *peer, struct srv_entry *entry)
 {
 	if (gate->tokens)

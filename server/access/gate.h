@@ -43,7 +43,7 @@ struct srv_entry {
 	size_t culprit_bytes;
 	const char *detail;             /* ... and its fault, static */
 	bool tried;                     /* the request carried an unknown token */
-	char token[SRV_TOKEN_NAME + 1]; /* the caller where tokens are in use: name of its token, or its user over a
+	char token[SRV_TOKEN_NAME + 1]; /* the caller if there are tokens: name of its token, or its user over a
 	                                 * Unix-domain socket; else empty */
 };
 

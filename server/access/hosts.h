@@ -41,7 +41,7 @@ bool srv_hosts_allow(const char *hosts, const struct srv_host *host, bool tls);
 
 /* Takes the next entry of a list separated by commas or spaces and moves *list past it. @return false at the end */
 bool srv_list_next(const char **list, const char **entry, size_t *n);
-/* Whether there are entries, all of which are as they should be. @param culprit, n  as for srv_hosts_is_list */
+/* Whether a list has entries, all of which is_entry accepts. @param culprit, n  as for srv_hosts_is_list */
 bool srv_list_is_of(bool (*is_entry)(const char *text, size_t n), const char *list, const char **culprit, int *n);
 
 #endif

@@ -115,7 +115,7 @@ static bool add(struct reading *reading, const char *name, size_t name_bytes, co
 	return true;
 }
 
-/* line: terminated by 0 */
+/* line: ends in a NUL */
 static bool read_line(struct reading *reading, const char *line)
 {
 	const char *name = line + strspn(line, SPACE);
