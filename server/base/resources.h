@@ -15,9 +15,9 @@ enum {
 int srv_available_cpus(void);
 /* Bytes, > 0 */
 long long srv_available_memory(void);
-/* Number of descriptors needed besides connections. */
+/* Number of descriptors needed in addition to those of connections. */
 long long srv_files_beside(long long io_threads);
-/* Number of connections that the hard limit on open files allows, >= 1; a quarter of the limit where it is very low. */
+/* Number of connections that the hard limit on open files allows, >= 1; if the limit is very low, a quarter of it. */
 long long srv_available_connections(long long io_threads);
 
 /**
