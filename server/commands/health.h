@@ -11,7 +11,7 @@
 
 /**
  * Prints its finding in one line, to `out` if the server is healthy, else to `err`. After options->timeout_seconds the
- * process ends by itself, with that line on standard error and SRV_CODE_FAILED, whatever it is waiting for.
+ * process ends by itself, with that line on standard error and SRV_CODE_FAILED, even if it is waiting for something.
  *
  * The server is contacted at its Unix-domain socket if it has one, else at its own address, or on loopback if it
  * listens on all addresses. Under TLS the certificate is not verified (name, issuer, age): nothing secret is sent, and
