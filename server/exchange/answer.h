@@ -30,10 +30,10 @@ struct srv_answer_headers {
 void srv_exchange_headers(const struct srv_exchange *exchange, const struct api_response *response,
                           struct srv_answer_headers *headers);
 
-/* Takes the response, and notes its values for the record. The caller frees it, by api_response_free and free. After
- * SRV_ANSWER */
+/* Takes the response, and notes its values for the record. The caller frees it, by api_response_free and free. Call it
+ * after SRV_ANSWER. */
 struct api_response *srv_exchange_take_answer(struct srv_exchange *exchange);
-/* Reports that exchange->response has been sent. After SRV_SAY. @param whole  every byte was sent */
+/* Reports that exchange->response has been sent. Call it after SRV_SAY. @param whole  every byte was sent */
 void srv_exchange_said(struct srv_exchange *exchange, bool whole);
 /* Reports that the carrier has sent a response of its own. @return false if there already is a response, which stays */
 bool srv_exchange_was_answered(struct srv_exchange *exchange, int status);

@@ -12,8 +12,8 @@ static size_t larger(size_t a, size_t b)
 	return a > b ? a : b;
 }
 
-/* Grows towards an announced length through its quarter, sixteenth and so on, so that the last step is exactly as long
- * as the body, and no step exceeds SRV_BODY_STEP times the bytes received. needed <= length */
+/* The next capacity on the way to an announced length. Capacities are its quarter, sixteenth and so on, so that the
+ * last one is exactly as long as the body, and none exceeds SRV_BODY_STEP times the bytes received. needed <= length */
 static size_t step_towards(size_t length, size_t needed)
 {
 	const size_t least = larger(needed, SRV_FIRST_BYTES);
@@ -22,7 +22,7 @@ static size_t step_towards(size_t length, size_t needed)
 	return length;
 }
 
-/* needed <= limit */
+/* The next capacity of a body. needed <= limit */
 static size_t next_capacity(const struct srv_body *body, size_t needed, long long announced, size_t limit)
 {
 	if (announced >= 0 && (size_t)announced >= needed)

@@ -1,9 +1,9 @@
 /**
  * A request and its response, independent of the library that carries them, with their progress (state.h). Gate, queue,
- * evaluation, log and metrics work on this.
+ * evaluation, log and metrics use it.
  *
- * A carrier (http/, or a test) reports events through the functions of steps.h, on the connection's thread, and does
- * what they return. Between SRV_WAIT and the carrier's resume() the exchange belongs to the queue.
+ * A carrier (http/, or a test) reports events through the functions of steps.h, on the connection's thread, and takes
+ * the action that they return. Between SRV_WAIT and the carrier's resume() the exchange belongs to the queue.
  */
 #ifndef SERVER_EXCHANGE_H
 #define SERVER_EXCHANGE_H
@@ -34,7 +34,7 @@ struct srv_carrier {
 
 /* Embedded in the carrier's own struct; all zero before srv_exchange_open. */
 struct srv_exchange {
-	struct srv_job job; /* must stay first: converted to and from srv_job */
+	struct srv_job job; /* must be the first member: converted to and from srv_job */
 	struct srv_server *server;
 	const struct srv_carrier *carrier; /* NULL: this exchange computes nothing */
 	enum srv_state state;

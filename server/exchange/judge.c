@@ -86,7 +86,7 @@ static bool passes_gate(struct srv_exchange *exchange)
 	return false;
 }
 
-/* POST on any path, and every method of a route except GET, HEAD and DELETE. */
+/* True for POST on any path, and for every method of a route except GET, HEAD and DELETE. */
 static bool begins_something(const struct srv_exchange *exchange)
 {
 	const char *method = exchange->head.method;

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* Settings that clients can read, and how they are computed. */
+/* Sets the settings that clients can read, and those of computations. */
 static bool set_services(struct srv_server *server, const struct srv_options *options)
 {
 	server->large = srv_service(options);

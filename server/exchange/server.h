@@ -26,12 +26,12 @@ struct srv_server {
 	long long deadline_seconds;
 	void (*on_idle)(void); /* see srv_server_drain */
 	atomic_bool draining;
-	atomic_size_t n_under_way;   /* exchanges whose head has been judged and which are not over */
+	atomic_size_t n_under_way;   /* exchanges that are not over and whose head has been judged */
 	atomic_size_t n_connections; /* maintained by the carrier */
 };
 
 /**
- * Opens the settings and memory. Failures are logged.
+ * Sets up settings and memory. Failures are logged.
  * @param server  all zero; must be closed even after a failure
  * @param gate    judges heads; borrowed
  */
@@ -52,7 +52,7 @@ bool srv_server_is_idle(const struct srv_server *server);
 /* Gives up large requests that are queued or being computed, with a 503. No exchange is suspended any more when this
  * returns. */
 void srv_server_stop(struct srv_server *server);
-/* After srv_server_stop, if the server was started. */
+/* Call it after srv_server_stop if the server was started. */
 void srv_server_close(struct srv_server *server);
 
 struct srv_gauges srv_server_gauges(const struct srv_server *server);

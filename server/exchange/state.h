@@ -1,5 +1,5 @@
 /**
- * How far an exchange has come: the states, and the steps that there are between them.
+ * The states of an exchange, and the steps between them.
  *
  *      OPENED ────────────────────────────────────┐
  *         │ accepted                              │ refused, or complete, by the head alone
@@ -11,10 +11,10 @@
  *         └── large ──> QUEUED ────┴─ given up ┘         │                                       ├──> OVER
  *                                                        └── past the library ─────> SENT ───────┘
  *
- *     any of those before ANSWERING ── no response possible ──> ABORTED ──> OVER
+ *     any state before ANSWERING ── no response possible ──> ABORTED ──> OVER
  *
- * The library may end an exchange early: OVER may follow every state except QUEUED and COMPUTING, in which it may be
- * another thread's.
+ * The library may end an exchange early: OVER may follow every state except QUEUED and COMPUTING, in which the exchange
+ * may belong to another thread.
  */
 #ifndef SERVER_STATE_H
 #define SERVER_STATE_H

@@ -1,6 +1,6 @@
 /**
- * The steps of an exchange in the order in which a carrier takes them: judge, receive ..., finish (twice if queued),
- * end.
+ * The steps of an exchange in the order in which a carrier takes them: judge, receive (any number of times), finish
+ * (twice if queued), end.
  */
 #ifndef SERVER_STEPS_H
 #define SERVER_STEPS_H
@@ -20,7 +20,7 @@ enum srv_next {
 struct srv_fault {
 	enum api_code code; /* API_NO_CODE: none */
 	const char *detail; /* static */
-	bool hides_head;    /* the head was replaced, and is not the client's */
+	bool hides_head;    /* the head was replaced, so it is not the client's */
 };
 
 /**
@@ -44,7 +44,7 @@ enum srv_next srv_exchange_finish(struct srv_exchange *exchange, const struct sr
 enum srv_next srv_exchange_time_out(struct srv_exchange *exchange);
 
 /**
- * Ends the exchange: records it and frees its memory. Not between SRV_WAIT and resume.
+ * Ends the exchange: records it and frees its memory. Do not call it between SRV_WAIT and resume.
  * @param aborted  reason for an early end, or NULL
  */
 void srv_exchange_end(struct srv_exchange *exchange, const char *aborted);
