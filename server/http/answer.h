@@ -6,12 +6,12 @@
 
 #include <gnutls/gnutls.h>
 
-/* Hands the whole response to the library. After SRV_ANSWER */
+/* Hands the whole response to the library. Call it after SRV_ANSWER. */
 enum MHD_Result srv_answer(struct request *request);
 /**
  * Sends a response past the library, which accepts none in the middle of a body and closes the connection, without
  * calling back, after an unreadable head or chunk or after a silent client's time limit. The response must fit into any
- * socket buffer. Earlier responses on this connection are complete by then. After SRV_SAY
+ * socket buffer. Earlier responses on this connection are complete by then. Call it after SRV_SAY.
  * @param fd       of the connection
  * @param session  NULL: without TLS
  */

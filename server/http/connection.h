@@ -6,23 +6,24 @@
 
 #include <gnutls/gnutls.h>
 
-/* Closes what is left in the table. After the library has stopped. */
+/* Closes the connections that remain in the table. Call it after the library has stopped. */
 void srv_connections_stop(struct srv_http *http);
 
-/* Enters a new connection in the table or sends it away. On one thread only, the acceptor's. */
+/* Enters a new connection in the table or sends it away. Call it on the acceptor's thread only. */
 void srv_connections_add(struct srv_http *http, int fd, const struct sockaddr *address, socklen_t bytes);
 
-/* The library has begun to serve a connection. @return NULL if the connection is not in the table; it is then closed */
+/* Called when the library has begun to serve a connection. @return NULL if the connection is not in the table; it is
+ * then closed */
 struct connection *srv_connection_open(const struct srv_http *http, struct MHD_Connection *connection);
-/* Another request has begun. */
+/* Called when another request has begun. */
 void srv_connection_begin_request(const struct srv_http *http, struct MHD_Connection *connection,
                                   struct connection *own);
-/* The library closes the connection, on which no request is under way. Frees own. */
+/* Called when the library closes a connection on which no request is under way. Frees own. */
 void srv_connection_close(struct srv_http *http, struct connection *own);
 
-/* NULL: without TLS */
+/* @return NULL without TLS */
 gnutls_session_t srv_session_of(const struct connection *own, struct MHD_Connection *connection);
-/* How long a connection may be idle before the library closes it; 0: no limit. */
+/* Sets how long a connection may be idle before the library closes it; 0: no limit. */
 void srv_set_patience(struct MHD_Connection *connection, unsigned seconds);
 unsigned srv_idle_seconds(const struct srv_http *http);
 

@@ -67,7 +67,7 @@ static unsigned waits_by(enum srv_http_mode mode, bool tls)
 	return tls ? MHD_USE_POLL_INTERNAL_THREAD : MHD_USE_EPOLL_INTERNAL_THREAD;
 }
 
-/* TURBO: without it the library shuts down the sending side before srv_on_completed can send the reason. */
+/* Without TURBO the library shuts down the sending side before srv_on_completed can send the reason. */
 static unsigned flags_of(enum srv_http_mode mode, bool tls)
 {
 	return MHD_USE_SUSPEND_RESUME | MHD_USE_ERROR_LOG | MHD_USE_TURBO | MHD_USE_NO_LISTEN_SOCKET | waits_by(mode, tls) |

@@ -27,8 +27,8 @@ struct srv_http *srv_http_start(const struct srv_options *options, const struct 
                                 struct srv_listeners *listeners, void (*on_idle)(void));
 
 /**
- * Enters a new connection in the table or sends it away. On one thread only: the acceptor's, or in SRV_HTTP_ROUNDS the
- * one that runs the rounds.
+ * Enters a new connection in the table or sends it away. Call it on one thread only: the acceptor's, or in
+ * SRV_HTTP_ROUNDS the one that runs the rounds.
  * @param fd       connected, non-blocking; ownership is taken
  * @param address  of the client; borrowed
  */
@@ -37,15 +37,15 @@ struct srv_gauges srv_http_gauges(const struct srv_http *http);
 /* SRV_HTTP_ROUNDS: does all work that needs no waiting. @return false if the library fails */
 bool srv_http_round(struct srv_http *http);
 
-/* Threads of a large evaluation; fewer than --threads if a limit forbids more. */
+/* The number of threads of a large evaluation; fewer than --threads if a limit forbids more. */
 int srv_http_threads(const struct srv_http *http);
 
 /* From now on /readyz and POST return 503, and every connection closes after its response. */
 void srv_http_drain(struct srv_http *http);
-/* Whether every request whose head has arrived has had its response sent. */
+/* Whether a response has been sent to every request whose head has arrived. */
 bool srv_http_is_idle(const struct srv_http *http);
-/* Stops accepting connections and gives up large evaluations under way or waiting, which get a 503. Call once, before
- * srv_http_stop; responses under way may still be sent until then. */
+/* Stops accepting connections and gives up large evaluations under way or waiting, which get a 503. Call it once,
+ * before srv_http_stop; responses under way may still be sent until then. */
 void srv_http_close(struct srv_http *http);
 /* Closes all connections and frees the server. */
 void srv_http_stop(struct srv_http *http);

@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* The place is free if fd is -1. */
+/* A place is free if fd is -1. */
 struct place {
 	int fd;
 	long long due_ms;
@@ -20,7 +20,7 @@ struct place {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct place places[SRV_MOST_LINGERING];
 static unsigned long long n_turns;
-static int wake_fd = -1; /* readable after a change; -1: no thread */
+static int wake_fd = -1; /* readable after a change; -1 if there is no thread */
 static bool stopping;
 static pthread_t thread;
 

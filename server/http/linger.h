@@ -10,7 +10,7 @@
 
 enum { SRV_MOST_LINGERING = 64, SRV_LINGER_MS = 5000 };
 
-/* Starts the thread. @return false if it, or a descriptor for it, cannot be had */
+/* Starts the thread. @return false if it, or a descriptor for it, cannot be created */
 bool srv_linger_start(void);
 
 /* Takes ownership of fd, and returns at once; -1 is ignored. fd is closed when the client closes, or after

@@ -21,8 +21,8 @@ struct srv_reader {
 	bool keeps_end;          /* see srv_reader_keep_end */
 	bool greeted;            /* the TLS handshake is over */
 	size_t n_unheard;        /* bytes of TLS received since the last byte of HTTP */
-	char *held;              /* [out.n] filtered but not yet returned; NULL if none */
-	struct srv_wire_out out; /* state of held */
+	char *held;              /* [out.n] filtered but not yet returned; NULL if there are none */
+	struct srv_wire_out out; /* state of `held` */
 	long long patience_ms;
 	long long began_ms; /* start of message n_began */
 	size_t n_began;
@@ -35,7 +35,7 @@ enum {
 	MOST_UNHEARD = 32 << 10, /* a handshake takes about 2 kB, a record 18 kB */
 };
 
-/* Buffers of one read. Allocated by each thread that reads, because static thread-local memory would be reserved for
+/* Buffers of one read. Each thread that reads allocates them, because static thread-local memory would be reserved for
  * every thread. */
 struct workspace {
 	char arrived[SRV_READER_MOST];

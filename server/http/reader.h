@@ -29,23 +29,23 @@ size_t srv_readers_most(void);
 const char *srv_readers_missing(void);
 
 /**
- * Starts to filter the input of fd. One thread at a time may read.
+ * Starts to filter the input of fd, which only one thread at a time may read.
  * @param tls      filter gnutls_record_recv() rather than recv()
- * @param seconds  time limit for a head or a chunked body to arrive; when it expires the fault is 408
+ * @param seconds  time limit for a head or a chunked body to arrive; when it expires, the fault is a 408
  * @param owner    returned by srv_reader_owner
  * @return NULL if memory runs out, or fd is beyond the limit
  */
 struct srv_reader *srv_reader_open(int fd, bool tls, long long seconds, void *owner);
-/* NULL if fd has no reader, or the reader has no owner. */
+/* @return NULL if fd has no reader, or the reader has no owner */
 void *srv_reader_owner(int fd);
-/* Before fd is closed. */
+/* Call it before fd is closed. */
 void srv_reader_close(struct srv_reader *reader);
 
 /* As srv_wire_fault. */
 enum api_code srv_reader_fault(const struct srv_reader *reader, size_t message, const char **detail);
 /* As srv_wire_replaced. */
 bool srv_reader_replaced(const struct srv_reader *reader, size_t message);
-/* Whether part of a head has arrived that the library has not seen. */
+/* Whether part of a head has arrived and is still held back from the library. */
 bool srv_reader_holds_head(const struct srv_reader *reader);
 /* Whether the message under way has exceeded its time limit, even within a body of announced length, where the reader
  * reports no fault. */
@@ -54,7 +54,7 @@ bool srv_reader_is_late(const struct srv_reader *reader);
 bool srv_reader_ended(const struct srv_reader *reader);
 /**
  * The library closes a connection when it reads the end of the stream, although a complete request still awaits its
- * response. While a request is computed the end is therefore withheld: reads return no data. Call on the thread that
+ * response. While a request is computed the end is therefore withheld: reads return no data. Call it on the thread that
  * reads.
  */
 void srv_reader_keep_end(struct srv_reader *reader, bool keep);

@@ -11,7 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* No round waits for the network: each finds everything that was sent before. A handshake takes about three. */
+/* Limit on rounds. No round waits for the network, because everything sent before it has arrived. A handshake takes
+ * about three rounds. */
 enum { MOST_TURNS = 100 };
 
 static const char target[] = "/smuggled";

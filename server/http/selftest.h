@@ -8,7 +8,8 @@
 #include <stdbool.h>
 
 /**
- * Sends a smuggled request through the HTTP library, within this process and without a port. Before any connection.
+ * Sends a smuggled request through the HTTP library, within this process and without a port. Call it before there are
+ * any connections.
  * @param tls  also through TLS, with the server's certificate, which must have been read
  * @return false if the filter did not act or memory ran out; the reason is logged
  */

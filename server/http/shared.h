@@ -35,8 +35,8 @@ struct srv_http {
 	long long receive_seconds, send_seconds;
 };
 
-/* Lives from accept to close, even if the library loses track of it. Owns its reader. Opened only by the acceptor's
- * thread. */
+/* Lives from accept to close, even if the library loses track of it. Owns its reader. Only the acceptor's thread opens
+ * connections. */
 struct connection {
 	struct srv_reader *reader;
 	struct srv_watched watched;
@@ -47,9 +47,9 @@ struct connection {
 	long long quiet_ms;      /* when the last request ended; of srv_clock_ms */
 };
 
-/* Carries an exchange. */
+/* A request of the library; it carries an exchange. */
 struct request {
-	struct srv_exchange exchange; /* must stay first: converted to and from srv_exchange */
+	struct srv_exchange exchange; /* must be the first member: converted to and from srv_exchange */
 	struct srv_http *http;
 	struct MHD_Connection *connection;
 	struct connection *own;

@@ -103,7 +103,7 @@ static bool is_version(struct text text)
 	       is_digit(text.bytes[7]);
 }
 
-/* An origin-form, "*" for OPTIONS, or an absolute URI; CONNECT has a form of its own. */
+/* Whether a target is an origin-form, "*" for OPTIONS, or an absolute URI. CONNECT has a form of its own. */
 static bool is_target(struct text method, struct text target)
 {
 	for (size_t i = 0; i < target.n; i++)
@@ -343,7 +343,7 @@ static void keep_field(struct srv_wire *wire, struct text line, struct srv_wire_
 		end_line(out);
 }
 
-/* The line is at the end of out, without its CR LF. */
+/* Parses the line at the end of `out`, without its CR LF. */
 static void take_line(struct srv_wire *wire, struct srv_wire_out *out)
 {
 	const struct text line = {out->bytes + out->n - wire->line, wire->line};

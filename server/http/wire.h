@@ -1,15 +1,15 @@
 /**
- * Filters the bytes of HTTP/1.1 requests on their way from a client to the HTTP library, removing everything that a
+ * Filters the bytes of HTTP/1.1 requests on their way from a client to the HTTP library, and removes everything that a
  * proxy and the library could interpret differently (request smuggling). Framing and grammar are those of RFC 9112,
  * taken strictly: lines end in CR LF, there is at most one Content-Length, of digits, and chunked is the only transfer
  * coding.
  *
- * A head is held back until it is complete and sound, so that the library never sees half of one. What passes is
- * normalised: no space after a value, no chunk extensions, no trailers, no empty lines before a request, no cookies (a
- * browser sends those of every service on a host, and the library would parse them).
+ * A head is held back until it is complete and sound, so that the library never sees half of one. The bytes that pass
+ * are normalised: no space after a value, no chunk extensions, no trailers, no empty lines before a request, no cookies
+ * (a browser sends those of every service on a host, and the library would parse them).
  *
- * A message with a fault is replaced: by a harmless head if the fault is in its head, by an early end of its chunks if
- * it is there. The message is then answered with srv_wire_fault(); nothing passes after it.
+ * A message with a fault is replaced: by a harmless head if the fault is in its head, or by an early end of its chunks
+ * if the fault is in these. The message is then answered with srv_wire_fault(); nothing passes after it.
  */
 #ifndef SERVER_WIRE_H
 #define SERVER_WIRE_H
@@ -48,7 +48,7 @@ struct srv_wire {
 	size_t unit;       /* bytes of the current part of the message: head, chunk line or trailers */
 	size_t line;       /* bytes of the current line */
 	bool after_cr;
-	/* State of the head under way: */
+	/* State of the current head: */
 	bool old; /* HTTP/1.0 */
 	unsigned n_fields, n_host, n_length, n_coding;
 	uint64_t length;
