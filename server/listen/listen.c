@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* REUSEADDR: an earlier process's connections in TIME_WAIT must not keep the port occupied. */
+/* Uses SO_REUSEADDR, because an earlier process's connections in TIME_WAIT must not keep the port occupied. */
 static int try_address(const struct addrinfo *address)
 {
 	int fd = socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);

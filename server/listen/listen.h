@@ -7,7 +7,7 @@
 
 struct addrinfo;
 
-/* The reason why there is no socket. */
+/* Why there is no socket. */
 struct srv_listen_fault {
 	const char *text; /* static, or from strerror */
 	int error;        /* errno; 0: the host has no address */

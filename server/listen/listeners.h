@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-enum { SRV_MOST_LISTENERS = 16, SRV_HOST_BYTES = 1026 /* NI_MAXHOST, and a zero */ };
+enum { SRV_MOST_LISTENERS = 16, SRV_HOST_BYTES = 1026 /* SRV_HOST_BYTES: NI_MAXHOST and a NUL */ };
 
 struct srv_listener {
 	int fd;
@@ -19,7 +19,7 @@ struct srv_listener {
 	struct srv_socket_file file; /* if created by this process */
 };
 
-/* All zero: none. */
+/* All zero: no sockets. */
 struct srv_listeners {
 	int n;
 	struct srv_listener list[SRV_MOST_LISTENERS];
@@ -43,10 +43,11 @@ bool srv_listeners_add_unix(struct srv_listeners *listeners, const char *path, m
 bool srv_listeners_listen(const struct srv_listeners *listeners, const struct srv_listener **culprit,
                           struct srv_listen_fault *fault);
 
-/* The TCP socket that is reachable most widely: the first one beyond loopback, else the first; NULL: none. */
+/* The most widely reachable TCP socket: the first one that is not on loopback, else the first one; NULL if there is
+ * none. */
 const struct srv_listener *srv_listeners_open_most(const struct srv_listeners *listeners);
 bool srv_listeners_have_unix(const struct srv_listeners *listeners);
-/* The socket at this path, or with this port; NULL: none. */
+/* The socket at this path, or with this port; NULL if there is none. */
 const struct srv_listener *srv_listeners_at(const struct srv_listeners *listeners, const char *path);
 const struct srv_listener *srv_listeners_of_port(const struct srv_listeners *listeners, int port);
 

@@ -31,7 +31,7 @@ bool srv_peers_are_told_apart(const char *uid_map);
 
 /**
  * Prints the client for the log: the address without the port, as 192.0.2.1 or 2001:db8::1, an IPv4-mapped one as IPv4;
- * over a Unix-domain socket the user, as uid:1000, which no token can have as its name because of the colon.
+ * over a Unix-domain socket the user, as uid:1000, which cannot be the name of a token because of the colon.
  * @param peer  NULL or of another family: "-"
  * @return text
  */

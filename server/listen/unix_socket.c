@@ -38,8 +38,8 @@ static int open_directory(const char *path)
 }
 
 /* Without the lock, another process could take this one's file for stale between bind and listen. A lock on the
- * directory leaves nothing behind, even if the process is killed, and is held for less than a millisecond. File systems
- * without locks do without. */
+ * directory leaves nothing behind, even if the process is killed, and is held for less than a millisecond. On file
+ * systems without locks there is no lock. */
 static bool lock(int directory, struct srv_listen_fault *fault)
 {
 	for (int i = 0; i < LOCK_TRIES; i++) {
@@ -52,7 +52,7 @@ static bool lock(int directory, struct srv_listen_fault *fault)
 
 /* ---- an existing file ---- */
 
-/* @return 0: a process listens there; else the error */
+/* @return 0: a process listens there; otherwise the error */
 static int error_of_connecting(const struct sockaddr_un *address)
 {
 	const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);

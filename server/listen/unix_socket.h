@@ -31,8 +31,8 @@ bool srv_unix_address(const char *path, struct sockaddr_un *address);
  */
 int srv_unix_listen(const char *path, mode_t mode, struct srv_socket_file *file, struct srv_listen_fault *fault);
 
-/* Removes the file unless it has been replaced. Call while the socket listens, because nobody replaces the file
- * then. */
+/* Removes the file unless it has been replaced. Call it while the socket listens, because then nobody replaces the
+ * file. */
 void srv_unix_remove(const struct srv_socket_file *file);
 
 #endif
