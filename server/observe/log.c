@@ -37,7 +37,7 @@ struct line {
 
 static void add_bytes(struct line *line, const char *bytes, size_t n)
 {
-	if (n > sizeof line->text - 2 - line->n) /* two bytes are reserved for the end. Cannot happen: values are capped */
+	if (n > sizeof line->text - 2 - line->n) /* leaves two bytes for the end; impossible, as values are capped */
 		return;
 	memcpy(line->text + line->n, bytes, n);
 	line->n += n;
@@ -163,7 +163,7 @@ static void begin(struct line *line, enum srv_level level)
 
 /* ---- writing ---- */
 
-/* For pipes that this process cannot reopen. poll's result holds only while no other thread writes. */
+/* Used for pipes that this process cannot reopen. poll's result holds only while no other thread writes. */
 static ssize_t write_polled(const struct line *line)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

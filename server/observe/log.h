@@ -1,6 +1,6 @@
 /**
  * The log on standard error: one line per event, written in one piece, as logfmt or JSON. It never contains payloads,
- * queries or tokens. Whatever bytes a client sends, a line stays one line, and JSON stays valid.
+ * queries or tokens. No bytes from a client can split a line or make JSON invalid.
  *
  * Safe from any thread, and no thread ever waits for a reader: a line that cannot be written at once (a full pipe, a
  * stopped terminal, a full disk, no reader) is dropped and counted, and the next line that can be written reports the
@@ -18,7 +18,8 @@ enum srv_log_format { SRV_LOGFMT, SRV_JSON };
 
 struct srv_trace;
 
-/* Contents of an access-log line; all is borrowed. NULL strings are omitted, except the first three, which become -. */
+/* Contents of a line in the access log; all pointers are borrowed. NULL strings are omitted, except the first three,
+ * which become -. */
 struct srv_access {
 	const char *request_id, *method, *target; /* target: written without its query */
 	const char *route;      /* label of the metrics; like client, rejected and aborted never chosen by a client */

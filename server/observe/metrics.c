@@ -17,7 +17,7 @@ static const char *const rejections[SRV_N_REJECTIONS] = {
 };
 static const char *const phases[API_N_PHASES] = {"decode", "prepare", "evaluate", "encode"};
 
-/* 0: no response; the last entry covers all other statuses. */
+/* 0 stands for no response; the last entry covers all other statuses. */
 static const int statuses[] = {200, 201, 204, 304, 400, 401, 403, 404, 405, 406, 408, 411, 412, 413,
                                414, 415, 417, 421, 422, 429, 431, 500, 501, 503, 505, 0,   -1};
 enum { N_STATUSES = sizeof statuses / sizeof statuses[0] };

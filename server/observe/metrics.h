@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Reason for which the server rejected a request or a connection; faults of the request itself are not among them. */
+/* Why the server rejected a request or a connection. Faults of the request itself are not listed here. */
 enum srv_rejection {
 	SRV_NOT_REJECTED,
 	SRV_REJECTED_QUEUE_FULL,

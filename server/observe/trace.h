@@ -1,5 +1,5 @@
 /**
- * W3C Trace Context: the place of a request in a trace that the client keeps. The service adds one span and calls no
+ * W3C Trace Context: the place of a request in a trace that the client records. The service adds one span and calls no
  * other service, so it merely logs the ids and returns its own.
  */
 #ifndef SERVER_TRACE_H
