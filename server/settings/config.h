@@ -11,7 +11,7 @@ enum { SRV_MAX_CONFIG = 64 << 10 }; /* longest file in bytes */
 
 struct srv_config {
 	char *text; /* malloc'd; names and values point into it and share its lifetime */
-	char *rest; /* private */
+	char *rest; /* used by the parser only */
 	int line;   /* line number of the current name and value, from 1 */
 	const char *name, *value;
 };

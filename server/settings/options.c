@@ -4,7 +4,7 @@
 
 const char *srv_kernels_name(const struct srv_options *options)
 {
-	static const char *const names[] = {"best", "avx512", "avx2", "baseline", "scalar"}; /* as SRV_KERNELS */
+	static const char *const names[] = {"best", "avx512", "avx2", "baseline", "scalar"}; /* as in SRV_KERNELS */
 	return names[options->kernels];
 }
 

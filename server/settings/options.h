@@ -13,8 +13,8 @@
 
 enum srv_command { SRV_SERVE, SRV_CHECK, SRV_HEALTH };
 
-/* Strings are borrowed from argv, the environment or config_text. A word is its position: kernels in SRV_KERNELS,
- * log_level and log_format in enum srv_level and srv_log_format. */
+/* Strings are borrowed from argv, the environment or config_text. A word is stored as its position: kernels in
+ * SRV_KERNELS, log_level and log_format in enum srv_level and srv_log_format. */
 struct srv_options {
 #define SRV_TEXT_MEMBER const char *
 #define SRV_COUNT_MEMBER long long
@@ -27,7 +27,7 @@ struct srv_options {
 	bool port_is_given; /* set explicitly, rather than by default */
 	struct srv_gate_settings gate;
 	const char *config;       /* file from which options were read; NULL: none */
-	char *config_text;        /* private */
+	char *config_text;        /* text of that file, to which strings point */
 	enum srv_command command; /* check and health accept all of the above as well */
 	/* For `frictiond check`: */
 	bool json;        /* --json */

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-/* Handles --help, --version and the like. @return false if the argument is none of these */
+/* Handles --help, --version and similar flags. @return false if the argument is none of these */
 bool srv_answer_query(const char *argument, enum srv_command command, FILE *out);
 
 /* Prints the options in effect as a file for --config. */

@@ -13,8 +13,8 @@ static long long larger(long long a, long long b)
 	return a > b ? a : b;
 }
 
-/* Three quarters of the memory left by the connections, which is taken to be at least half of all. The rest is for warm
- * memory. */
+/* Three quarters of the memory that connections leave, which counts as at least half of all memory. The rest is for
+ * warm memory. */
 static long long automatic_memory(long long connections)
 {
 	const long long available = srv_available_memory();

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-/* Call after all sources have been read. @return false after a fault, which is reported on err */
+/* Call it after all sources have been read. @return false after a fault, which is reported on err */
 bool srv_options_settle(struct srv_options *options, FILE *err);
 
 #endif

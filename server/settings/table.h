@@ -19,7 +19,7 @@ struct srv_option {
 	const char *argument;
 	enum srv_option_kind kind;
 	const char *fallback; /* the default as a user would write it; NULL: automatic, 0 until srv_options_settle */
-	const char *words;    /* description of an automatic default; for SRV_WORD "a, b, c": the value is the position */
+	const char *words; /* description of an automatic default; for SRV_WORD the words "a, b, c", stored by position */
 	long long least, most;
 	size_t offset; /* within struct srv_options */
 	const char *help;
@@ -34,10 +34,10 @@ extern const struct srv_option srv_patience;
 struct srv_sources {
 	enum { SRV_FROM_DEFAULT, SRV_FROM_FLAG, SRV_FROM_ENVIRONMENT, SRV_FROM_FILE } kind[SRV_MOST_OPTIONS];
 	int line[SRV_MOST_OPTIONS];                                                /* within the file */
-	enum { SRV_PRINTS_NOTHING, SRV_PRINTS_CONFIG, SRV_PRINTS_OPENAPI } prints; /* by the last flag that prints */
+	enum { SRV_PRINTS_NOTHING, SRV_PRINTS_CONFIG, SRV_PRINTS_OPENAPI } prints; /* set by the last flag that prints */
 };
 
-/* The index of an option by its name, [n]; -1: unknown. */
+/* The index of the option named [n]; -1 if there is none. */
 int srv_option_find(const char *name, size_t n);
 /* Whether the option is --config. */
 bool srv_option_is_config(const struct srv_option *option);
@@ -50,7 +50,7 @@ bool srv_option_set(const struct srv_option *option, const char *text, struct sr
 const char **srv_option_text(const struct srv_option *option, struct srv_options *options);
 long long *srv_option_number(const struct srv_option *option, struct srv_options *options);
 
-/* Print as text: the default; the range of a number, or the words (nothing for SRV_TEXT). */
+/* Print the default as text, and the range of a number or the words (nothing for SRV_TEXT). */
 const char *srv_option_default(const struct srv_option *option);
 void srv_option_range(const struct srv_option *option, char text[SRV_OPTION_RANGE]);
 /* Prints a value as a user would write it. @param kind  neither SRV_TEXT nor SRV_WORD */
