@@ -21,10 +21,10 @@ struct srv_admission {
 	struct srv_job *first, **last; /* waiting, in order of arrival */
 	struct srv_job *running;
 	bool stopping;
-	/* Protects the next four members; separate from `lock`, because every small request takes it. */
+	/* Protects the next four members. It is separate from `lock`, because every small request takes it. */
 	pthread_mutex_t in_place_lock;
 	struct srv_job *in_place;
-	size_t n_begun, n_seen; /* jobs in place: total so far, and the total at the watcher's last look */
+	size_t n_begun, n_seen; /* number of jobs in place: so far, and at the watcher's last check */
 	bool dozes;             /* the watcher sleeps until a job begins */
 	pthread_t watcher;
 	pthread_cond_t watched; /* signalled when there is work for the watcher, or the worker has ended */
@@ -54,7 +54,7 @@ static struct srv_job *take(struct srv_admission *admission)
  * since 6.12, ignored before). */
 static void give_way(void)
 {
-	const struct { /* from linux/sched/types.h, which conflicts with sched.h */
+	const struct { /* copied from linux/sched/types.h, which conflicts with sched.h */
 		uint32_t size, policy;
 		uint64_t flags;
 		int32_t nice;
@@ -139,8 +139,8 @@ static void look_in_place(struct srv_admission *admission, bool stops)
 	pthread_mutex_unlock(&admission->in_place_lock);
 }
 
-/* Whether no job has run in place since the last look. Only then must the next one wake the watcher, so that most small
- * requests need not. */
+/* Whether no job has run in place since the last check. Only then must the next one wake the watcher, so that most
+ * small requests need not do so. */
 static bool may_doze(struct srv_admission *admission)
 {
 	pthread_mutex_lock(&admission->in_place_lock);

@@ -18,13 +18,13 @@
 
 /* A large request; embedded in the caller's own struct and owned by the caller, who frees it in or after finish(). */
 struct srv_job {
-	struct srv_job *next, **link;      /* private */
+	struct srv_job *next, **link;      /* used by the admission only */
 	atomic_bool stop;                  /* set when the result is no longer wanted */
 	void (*compute)(struct srv_job *); /* on the worker; not called if the queue was stopped before its turn */
 	void (*finish)(struct srv_job *, bool computed); /* on any thread of the admission, exactly once */
 	/* Whether the result is no longer wanted. Called several times a second while the job waits or runs, never
-	 * concurrently with finish. If true, a waiting job is not computed, and a running one has its flag set. May be
-	 * NULL */
+	 * concurrently with finish. If it returns true, a waiting job is not computed, and the flag of a running one is
+	 * set. May be NULL */
 	bool (*abandoned)(struct srv_job *);
 };
 
@@ -41,7 +41,7 @@ enum { SRV_WORKER_NICENESS = 10 };
 struct srv_admission *srv_admission_start(size_t max_requests, size_t max_bytes, struct api_budget *budget);
 
 /**
- * Reserves memory for a body, or nothing. Released by srv_admission_release. Neither blocks.
+ * Reserves all the memory for a body, or none of it; srv_admission_release releases it. Neither function blocks.
  * @param memory_bytes  share of the memory of all requests
  * @param queue_bytes   share of max_bytes
  */
@@ -56,8 +56,7 @@ struct srv_admission_counts srv_admission_counts(struct srv_admission *admission
 
 /* Whether the queue is full at the moment. */
 bool srv_admission_is_full(struct srv_admission *admission);
-/* Reserves a place in the queue. Must be followed by srv_admission_submit. @return false if the queue is full or
- * stopped */
+/* Reserves a place in the queue. Call srv_admission_submit afterwards. @return false if the queue is full or stopped */
 bool srv_admission_reserve(struct srv_admission *admission);
 void srv_admission_submit(struct srv_admission *admission, struct srv_job *job);
 
@@ -71,7 +70,7 @@ void srv_admission_end_in_place(struct srv_admission *admission, struct srv_job 
 /* Sets the flag of the running job and finishes waiting jobs without computing them. Returns when every reserved place
  * has been submitted and finished; no place can be reserved any more. */
 void srv_admission_stop(struct srv_admission *admission);
-/* Call after srv_admission_stop. */
+/* Call it after srv_admission_stop. */
 void srv_admission_free(struct srv_admission *admission);
 
 #endif

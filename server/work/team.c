@@ -71,7 +71,8 @@ static int count_available(int n)
 	return started;
 }
 
-/* OMP_DYNAMIC would let the size vary with the machine's load; OMP_THREAD_LIMIT may make it smaller than requested. */
+/* Opens a region. OMP_DYNAMIC would let its size vary with the machine's load; OMP_THREAD_LIMIT may make it smaller
+ * than requested. @return its size */
 static int open_region(int n_threads)
 {
 	int size = 1;
@@ -92,9 +93,10 @@ int srv_team_start(int wanted, int spare)
 
 /* ---- the team of an admission's worker ---- */
 
-/* Runs as the worker's first job, because a team belongs to the thread that opens regions. */
+/* The task of starting the team. It is the worker's first job, because a team belongs to the thread that opens
+ * regions. */
 struct start {
-	struct srv_job job; /* must stay first: converted to and from srv_job */
+	struct srv_job job; /* must be the first member: converted to and from srv_job */
 	int wanted, spare, size;
 	sem_t done;
 };

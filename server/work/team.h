@@ -1,7 +1,8 @@
 /**
  * Starts the threads of large evaluations before the first evaluation. libgomp starts missing threads when a region is
  * opened, and ends the process if that fails. It keeps them for the thread that opened the region as long as every
- * region of that thread has the same size, or is a single thread, for which no region is opened (core/base/parallel.h).
+ * region of that thread has the same size, or has a single thread, for which no region is opened
+ * (core/base/parallel.h).
  */
 #ifndef SERVER_TEAM_H
 #define SERVER_TEAM_H

@@ -16,8 +16,8 @@ struct srv_watch {
 	bool stopping;
 };
 
-/* shutdown leaves closing to the descriptor's owner. SO_LINGER turns that close into a reset, so that the system
- * retains no data for a client that does not read. */
+/* Uses shutdown, which leaves closing to the descriptor's owner. SO_LINGER turns that close into a reset, so that the
+ * system retains no data for a client that does not read. */
 static void cut(struct srv_watched *watched)
 {
 	const struct linger at_once = {.l_onoff = 1, .l_linger = 0};
