@@ -1,4 +1,4 @@
-/* Start, stop, drain. */
+/* Starts, stops and drains the server. */
 #include "server/access/gate.h"
 #include "server/base/clock.h"
 #include "server/base/resources.h"
