@@ -214,7 +214,7 @@ struct fric_batch {
 	const double *body_positions; /* [n_bodies, dim] reference points of the twists */
 };
 
-/* Lagged contacts; own all their memory. Immutable: any number of calls may use them concurrently. */
+/* Lagged contacts. They own all their memory and never change, so any number of calls may use them concurrently. */
 struct fric_contacts;
 
 int fric_stencil_size(enum fric_type type);
@@ -460,7 +460,7 @@ enum fric_field {
 	FRIC_WRT_MU_K,
 	FRIC_WRT_VERTEX_MU_S, /* [n_vertices] */
 	FRIC_WRT_VERTEX_MU_K,
-	FRIC_WRT_MATERIAL_MU_S, /* [n_materials, n_materials] a symmetric tangent; a cotangent per entry */
+	FRIC_WRT_MATERIAL_MU_S, /* [n_materials, n_materials] symmetric tangents; each half has its own cotangent */
 	FRIC_WRT_MATERIAL_MU_K,
 	FRIC_WRT_STRIBECK_SPEED, /* one number: friction.law.stribeck_speed */
 	FRIC_WRT_VISCOUS,        /* one number: friction.law.viscous */

@@ -14,7 +14,7 @@ struct evaluation {
 	const struct fric_context *context;
 	struct kernel_task kernel;
 	double *potentials;                /* [span_slots] sums of spans, or NULL */
-	const struct companion *companion; /* or NULL */
+	const struct companion *companion; /* may be NULL */
 };
 
 static void keep_potential(const struct evaluation *task, struct span span, const struct workspace *work)
@@ -37,7 +37,7 @@ static struct fault overflow(const struct evaluation *task)
 	return (struct fault){FRIC_E_NOT_FINITE, task->kernel.contacts->n};
 }
 
-/* `sums` are the gradient and, if there is a companion, its sums. */
+/* Its sums are the gradient and, if there is a companion, the companion's sums. */
 static void forces_span(const struct summation *sums, struct part part, size_t position, struct fault *fault)
 {
 	const struct evaluation *task = sums->task;

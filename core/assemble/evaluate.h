@@ -17,7 +17,7 @@ struct companion {
 	bool (*run)(void *task, const struct kernel_task *kernel, struct span span, struct workspace *work, double *forces,
 	            struct fault *fault);
 	void *task;
-	const double *velocities; /* [n_dofs] read by `run`, beside the query's */
+	const double *velocities; /* [n_dofs] further velocities that `run` reads */
 	double *sums;             /* [n_dofs] the vertices' part is overwritten */
 	bool bounded;             /* the forces are so small that no sum of them overflows */
 };

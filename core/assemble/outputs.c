@@ -1,4 +1,4 @@
-/* Outputs per contact. */
+/* Computes the outputs per contact. */
 #include <math.h>
 #include <string.h>
 

@@ -11,7 +11,8 @@
 #include "core/contacts/span.h"
 #include "core/motion/dofs.h"
 
-/* Builds the block rows of one kind of member. "Vertices" are members of `contacts`, that is, vertices or bodies. */
+/* The state of building the block rows of one kind of member. "Vertices" are members of `contacts`, that is, vertices
+ * or bodies. */
 struct building {
 	const struct fric_context *context;
 	const struct fric_contacts *contacts; /* NULL: the rows are empty */
@@ -33,13 +34,13 @@ static bool is_stopped(const struct fric_context *context, size_t i)
 	return i % BETWEEN_STOPS == 0 && fricp_stop_raised(context);
 }
 
-/* A thread's own vertices, [begin, end). */
+/* The range [begin, end) of vertices that a thread processes. */
 struct own {
 	struct building *task;
 	size_t begin, end;
 };
 
-/* Processes one span, at all its vertices or only at those of this thread. */
+/* Processes one span, at all its vertices or only at the thread's own. */
 typedef void span_part(const struct own *own, struct span span, bool all);
 
 /* Visits the spans that may contain vertices of this thread, in contact order. */
@@ -85,8 +86,8 @@ static void count_at_vertices(void *data, int thread, int n_threads)
 	for_own_spans(&own, count_part);
 }
 
-/* Prefetch distance in contacts, because the incidences of a contact are written to as many places as it has
- * members. */
+/* Prefetch distance in contacts. Writes would miss the caches, because each contact writes its incidences to as many
+ * places as it has members. */
 enum { WRITE_AHEAD = 8 };
 
 INLINE void fetch_ahead(const struct building *task, size_t i, int size)
@@ -187,7 +188,7 @@ static size_t indptr_bytes(const struct fric_pattern *p)
 }
 
 /* Counting sort of all (contact, corner) by vertex. Incidences contain the stencil's vertices until places are known.
- * After a stop, counts may be incomplete, and nothing may be listed by them. */
+ * If counting was stopped, the counts are incomplete, and listing by them would write out of bounds. */
 static enum fric_code list_incidences(const struct fric_context *context, struct building *task)
 {
 	struct block_rows *rows = task->rows;
@@ -199,7 +200,7 @@ static enum fric_code list_incidences(const struct fric_context *context, struct
 		return FRIC_E_MEMORY;
 	if (fricp_stop_raised(context))
 		return FRIC_E_STOPPED;
-	task->next = rows->first_incidence + 1; /* shifted by one, because listing turns starts into ends */
+	task->next = rows->first_incidence + 1; /* shifted by one, because listing advances each start to its end */
 	fricp_parallel_shares(context, task->contacts->n, count_at_vertices, task);
 	for (size_t v = 1; v <= rows->n_members && !is_stopped(context, v); v++)
 		task->next[v] += task->next[v - 1];
@@ -401,7 +402,7 @@ static enum fric_code find_rows(const struct fric_context *context, struct build
 
 enum { STREAM_FROM = 4 << 20, N_KINDS = 2 }; /* bytes; vertices and bodies */
 
-/* @param p  with described rows */
+/* @param p  its rows have been set by `describe` */
 static enum fric_code build(const struct fric_context *context, struct fric_pattern *p, struct building tasks[N_KINDS])
 {
 	enum fric_code code = FRIC_OK;
@@ -448,7 +449,7 @@ static void clear_building(const struct building *task)
 	memory_give(task->context->memory, task->entries, entries_bytes(task->rows));
 }
 
-/* @param bodies  bodies with entries; NULL: none */
+/* @param bodies  contacts of bodies whose rows have entries; NULL: none */
 static enum fric_code create(const struct fric_context *context, const struct fric_contacts *contacts,
                              const struct fric_contacts *bodies, enum fric_triangle triangle,
                              struct fric_pattern **pattern, struct fric_error *error)

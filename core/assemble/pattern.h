@@ -36,8 +36,8 @@ struct fric_pattern {
 /* The first member whose incidences begin at or after index `incidence`. */
 size_t fricp_first_member(const struct block_rows *rows, size_t incidence);
 
-/* The number of blocks in the block row of member v. The first row counts them: in the lower triangle it has one entry
- * of the diagonal block. width: rows->width, as a constant in fast code. */
+/* The number of blocks in the block row of member v. It follows from the length of the first row, which in the lower
+ * triangle has one entry of the diagonal block. width: rows->width, as a constant in fast code */
 INLINE size_t n_row_blocks(const struct block_rows *rows, int width, size_t v)
 {
 	const int64_t *start = rows->indptr + (size_t)width * v;

@@ -17,7 +17,7 @@ enum {
 	/* Number of spans that are multiplied by one vector before the next vector follows, so that their contacts' data
 	 * stay in the second-level cache. */
 	SPANS_AT_A_TIME = 128,
-	MOST_DEFERRED = 1 << 20, /* deferred values of the vectors that are multiplied together; at least one vector is */
+	MOST_DEFERRED = 1 << 20, /* deferred values; limits the number of vectors that are multiplied together */
 	RING_NUMBERS = 3 * LANES * RING,
 	RINGS = 2 * RING_NUMBERS + RING_NUMBERS / LANES,
 };
@@ -114,7 +114,7 @@ static int32_t block_end(const struct passage *p, int32_t vertex)
 	return end < n ? end : n;
 }
 
-/* Which part writes a block's sums: another one, or this one, which has not or has already begun. */
+/* The state of a block's sums: written by another part, not yet written by this part, or already written. */
 enum state { OTHERS, UNTOUCHED, TOUCHED };
 
 static enum state state_of(const struct passage *p, int32_t vertex)
@@ -213,7 +213,7 @@ static bool is_near(struct span_extent e)
 	return e.highest - e.lowest < RING / 2;
 }
 
-/* A span whose vertices are far apart is multiplied by one vector after the other. */
+/* Multiplies a span by all vectors, one at a time if the span's vertices are far apart. */
 static void pass_span(const struct products *task, struct passage *p, struct fault *fault)
 {
 	const struct span_extent e = sweep_extent(p->contacts, p->position);

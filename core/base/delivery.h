@@ -12,7 +12,7 @@ enum { DELIVERY_BYTES = 8192, DELIVERY_MOST = DELIVERY_BYTES - STREAM_LINE };
 struct delivery {
 	_Alignas(STREAM_LINE) char bytes[DELIVERY_BYTES];
 	char *to;        /* destination of the first pending byte */
-	size_t first, n; /* the pending bytes */
+	size_t first, n; /* index and number of the pending bytes */
 };
 
 static inline void delivery_open(struct delivery *d)

@@ -11,7 +11,7 @@ struct fault {
 	size_t position; /* of the contact, counted over all groups */
 };
 
-/* Fills in *error for a failure without a single contact as its cause. @return code */
+/* Fills in *error for a failure that no single contact causes. @return code */
 static inline enum fric_code report_code(enum fric_code code, struct fric_error *error)
 {
 	if (code != FRIC_OK)

@@ -1,5 +1,5 @@
 /**
- * For loops that vectorise only if everything in them is inlined, with bounds that are constants after inlining.
+ * Macros for loops that vectorise only if everything in them is inlined, with bounds that are constants after inlining.
  * Iterations of an INDEPENDENT loop write nothing that other iterations read. Unlike with omp simd, structures may be
  * passed to functions by address in such a loop and still end up in registers.
  */

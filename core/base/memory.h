@@ -1,6 +1,6 @@
 /**
- * Large arrays, from the context's memory or from the system. The first access to a fresh page costs far more than the
- * writes to it; huge pages cut that cost by an order of magnitude, and reused memory avoids it.
+ * Allocates large arrays, from the context's memory or from the system. The first access to a fresh page costs far more
+ * than the writes to it; huge pages cut that cost by an order of magnitude, and reused memory avoids it.
  */
 #ifndef FRIC_MEMORY_H
 #define FRIC_MEMORY_H
@@ -15,7 +15,7 @@
 
 enum { FRIC_ALIGNMENT = 64, FRIC_HUGE_PAGE = 2 << 20 };
 
-/* Free it with free. The request for huge pages is a hint that the system may ignore. */
+/* Release the result with free. The request for huge pages is a hint that the system may ignore. */
 static inline void *memory_from_system(size_t bytes)
 {
 	const size_t alignment = bytes < 2 * (size_t)FRIC_HUGE_PAGE ? FRIC_ALIGNMENT : FRIC_HUGE_PAGE;

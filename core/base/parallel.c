@@ -29,8 +29,9 @@ static double seconds(void)
 
 /* A region does not end before all its threads have arrived. If another process occupies the processor of one of them,
  * that may take several time slices: milliseconds, longer than all the work of the region. So after a region that took
- * longer than one thread would have, no region is opened for a while, long enough to make the loss small. Affects no
- * result. Thread-local because libgomp has a separate thread pool for each thread that opens regions. */
+ * longer than one thread would have, no region is opened for a while, long enough to make the loss small. This affects
+ * no result. The variable is thread-local because libgomp has a separate thread pool for each thread that opens
+ * regions. */
 enum { LOSSES_BETWEEN_REGIONS = 16 };
 static _Thread_local double alone_until;
 
@@ -79,7 +80,7 @@ struct region {
 	void *task;
 	atomic_size_t next[FRIC_MAX_PHASES]; /* the next chunk of each phase */
 	atomic_size_t done[FRIC_MAX_PHASES]; /* number of chunks done in each phase */
-	double alone; /* estimate in seconds of the time that the opening thread would have taken alone */
+	double alone;                        /* estimated time in seconds that the opening thread would have taken alone */
 	atomic_bool failed, stopped;
 	atomic_int n_through;   /* number of threads that have finished */
 	atomic_size_t position; /* of the lowest fault */

@@ -53,11 +53,11 @@ void *fricp_take_zeroed(const struct fric_context *context, size_t bytes);
 struct fault fricp_parallel_phases(const struct fric_context *context, int n_threads, const struct phase *phases,
                                    int n_phases, void *task);
 
-/* One phase over the chunks of [0, n). */
+/* Runs a single phase over the chunks of [0, n). */
 struct fault fricp_parallel_chunks(const struct fric_context *context, size_t n, chunk_work *work, void *task);
 
 /* Runs work(task, s, n_shares) for s = 0 to n_shares - 1, each on any thread, where n_shares = fricp_team_size(context,
- * n); even if the stop flag is set. */
+ * n). Ignores the stop flag. */
 void fricp_parallel_shares(const struct fric_context *context, size_t n,
                            void (*work)(void *task, int share, int n_shares), void *task);
 

@@ -19,7 +19,7 @@ static inline bool tells_sliding(double squared_ratio)
 	return fabs(squared_ratio - 1) > near_one;
 }
 
-/* Whether rounding decides if a ratio has reached 2, where the bonds of `adhesion` break. */
+/* Whether a rounded ratio determines on which side of 2, where the bonds of `adhesion` break, the exact one lies. */
 static inline bool tells_breaking(double ratio)
 {
 	return fabs(ratio - 2) > near_one;

@@ -16,7 +16,7 @@
 
 enum { STREAM_LINE = 64 };
 
-/* Whether results of `bytes` are streamed: whether they exceed `from`, or the context's limit if it has one. */
+/* Whether results of `bytes` are streamed, that is, exceed `from`, or the context's limit if it has one. */
 static inline bool streams(const struct fric_context *context, size_t bytes, size_t from)
 {
 #ifdef __SSE2__
@@ -59,7 +59,7 @@ static inline void stream_bytes(char *to, const char *from, size_t n)
 
 /* Collects consecutive results in the caches, a few at a time, and streams whole lines. One transfer covers several
  * deliveries, because loading a line whose parts have just been stored stalls until they have reached the cache. */
-enum { STAGE_BYTES = 4096, STAGE_FULL = STAGE_BYTES / 2, STAGE_MOST = STAGE_FULL - STREAM_LINE /* in one delivery */ };
+enum { STAGE_BYTES = 4096, STAGE_FULL = STAGE_BYTES / 2, STAGE_MOST = STAGE_FULL - STREAM_LINE /* of a delivery */ };
 struct stage {
 	_Alignas(STREAM_LINE) char bytes[STAGE_BYTES];
 	char *to;      /* destination of `bytes`, at a line */
@@ -79,7 +79,7 @@ static inline void *stage_place(struct stage *stage)
 	return stage->bytes + stage->held;
 }
 
-/* Streams the whole lines. */
+/* Streams the whole lines collected so far. */
 static inline void stage_send(struct stage *stage)
 {
 	size_t at = 0;
@@ -95,7 +95,7 @@ static inline void stage_send(struct stage *stage)
 	stage->held -= at;
 }
 
-/* Call it after writing them. */
+/* Reports that `bytes` have been written to the space from stage_place. */
 static inline void stage_deliver(struct stage *stage, size_t bytes)
 {
 	stage->held += bytes;

@@ -1,6 +1,6 @@
 /**
  * The bodies' part of potential, gradient and line. Contacts are evaluated in chunks, in the scalar form, and summed in
- * contact order. Faults are reported as by the public functions.
+ * contact order. Functions report faults like the public ones.
  */
 #ifndef FRIC_BODIES_EVALUATE_H
 #define FRIC_BODIES_EVALUATE_H
@@ -23,7 +23,7 @@ static inline size_t n_actions(const struct fric_contacts *b)
 /* Stores the wrenches of contact i at its bodies. @param wrenches  of all contacts. @return whether they are finite */
 bool fricp_store_wrenches(const struct fric_contacts *b, size_t i, const struct action *action, double *wrenches);
 
-/* The fault for an overflow without a single contact as its cause. */
+/* The fault for an overflow that no single contact causes. */
 static inline struct fault body_overflow(const struct fric_contacts *b)
 {
 	return (struct fault){FRIC_E_NOT_FINITE, b->n};
@@ -44,7 +44,8 @@ enum fric_code fricp_bodies_evaluate(const struct fric_context *context, const s
                                      const struct fric_query *query, double *potential, double *gradient,
                                      struct fric_error *error);
 
-/* The terms of the sums of fricp_bodies_evaluate. @param potentials [n] @param wrenches [n_actions, n_body_dofs] */
+/* Computes the terms that fricp_bodies_evaluate adds up. @param potentials [n] @param wrenches [n_actions,
+ * n_body_dofs] */
 enum fric_code fricp_bodies_actions(const struct fric_context *context, const struct fric_contacts *contacts,
                                     const struct fric_query *query, double *potentials, double *wrenches,
                                     struct fric_error *error);

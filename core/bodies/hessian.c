@@ -17,8 +17,7 @@ struct inner_task {
 	const struct fric_factors *factors; /* or NULL */
 };
 
-/* The matrix across I + (along - across) s s^T for the unit vector s, without cancellation. @return whether it is
- * finite */
+/* out := across I + (along - across) s s^T for the unit vector s, without cancellation. @return whether it is finite */
 INLINE bool matrix_of(int n, const double *s, long double along, long double across, double *out)
 {
 	double sum = 0;

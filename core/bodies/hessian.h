@@ -1,6 +1,6 @@
 /**
- * The bodies' part of the Hessian: inner matrices A, factors, products, and the blocks J^T A J of contacts. Faults are
- * reported as by the public functions.
+ * The bodies' part of the Hessian: inner matrices A, factors, products, and the blocks J^T A J of contacts. Functions
+ * report faults like the public ones.
  */
 #ifndef FRIC_BODIES_HESSIAN_H
 #define FRIC_BODIES_HESSIAN_H

@@ -1,7 +1,8 @@
 /**
- * From the twists of bodies to the slip of a contact, and from its force back (docs/physics.md 3). The twist of a body
- * is its velocity v at the body's point and its angular velocity w, which in 2D is one number. `b` are contacts of
- * bodies (contacts/contacts.h), whose arms r_a and r_b lead from the bodies' points to the contact:
+ * Computes the slip of a contact from the twists of its bodies, and wrenches on the bodies from its force
+ * (docs/physics.md 3). The twist of a body is its velocity v at the body's point and its angular velocity w, which in
+ * 2D is one number. `b` are contacts of bodies (contacts/contacts.h), whose arms r_a and r_b lead from the bodies'
+ * points to the contact:
  *
  *     relative = (v_a - v_b) + (w_a x r_a - w_b x r_b)     turn = w_a - w_b
  *     S = (diag(mu_aniso) P^T relative, spin_radius n.turn, roll_radius P^T turn)     2D: (.., roll_radius turn)
@@ -211,7 +212,7 @@ INLINE void body_jacobian(const struct fric_contacts *b, int dim, int k, size_t 
 			wrench_of(b, dim, j, i, &action, jacobian + (t * k + j) * m);
 	}
 	for (int e = 0; e < n * k * m; e++)
-		jacobian[e] = b->skipped[i] ? 0 : jacobian[e] + 0.0; /* not -0 */
+		jacobian[e] = b->skipped[i] ? 0 : jacobian[e] + 0.0; /* + 0.0 turns -0 into 0 */
 }
 
 #endif

@@ -45,7 +45,7 @@ static inline size_t n_blocks_of(size_t n_vertices)
 /* Coefficients of all contacts. */
 struct coefficients {
 	struct column mu_s, mu_k;
-	bool ordinary; /* all of them are (ordinary.h) */
+	bool ordinary; /* all coefficients are ordinary (ordinary.h) */
 };
 
 struct fric_contacts {
@@ -57,7 +57,7 @@ struct fric_contacts {
 	size_t n_skipped;
 	bool has_distance[FRIC_N_TYPES];
 	bool given_basis[FRIC_N_TYPES]; /* basis from the caller; its entries may be of any size */
-	bool ordinary;                  /* all contacts are, whatever their coefficients (ordinary.h) */
+	bool ordinary;                  /* all contacts are ordinary, apart from their coefficients (ordinary.h) */
 
 	int32_t *vertices[FRIC_MAX_STENCIL]; /* [n] each; 0 beyond the stencil's size */
 	double *closest_point[2];            /* [n] each; 0 where the type has none */
@@ -65,7 +65,7 @@ struct fric_contacts {
 	double *distance;                    /* [n]; NULL: no group needs it */
 	struct column weight, normal_force, eps_v;
 	struct column unit;     /* speed scale of the law's tail (law/point.h); data NULL without a tail */
-	struct law_table table; /* FRIC_CURVE */
+	struct law_table table; /* of FRIC_CURVE */
 	struct coefficients scalar;
 	struct column mu_aniso[2];
 	double *mu_s_aniso[2], *mu_k_aniso[2];        /* [n] each; NULL: no ellipse */

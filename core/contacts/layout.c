@@ -86,7 +86,7 @@ static void carve_coefficients(struct fric_contacts *c, const struct fric_batch 
 	}
 }
 
-/* Surface velocities and anchors, if any contact has them. */
+/* Carves surface velocities and anchors, if any contact has them. */
 static void carve_offsets(struct fric_contacts *c, const struct fric_batch *batch, struct carver *carver)
 {
 	static const double zero = 0;
@@ -100,7 +100,7 @@ static void carve_offsets(struct fric_contacts *c, const struct fric_batch *batc
 		c->viscous = carve_field(carver, batch, c->n, offsetof(struct fric_group, viscous), 0, &law->viscous);
 }
 
-/* Copies the points of a curve: they must outlive the batch. */
+/* Copies the points of a curve, because they must outlive the batch. */
 static void carve_curve(struct fric_contacts *c, const struct fric_curve *curve, struct carver *carver)
 {
 	struct law_table *table = &c->table;
@@ -134,7 +134,7 @@ static void carve_three(struct carver *carver, size_t n, double *three[3])
 		three[d] = carve(carver, n, sizeof(double));
 }
 
-/* Additional fields of contacts of bodies. */
+/* Carves the additional fields of contacts of bodies. */
 static void carve_bodies(struct fric_contacts *c, const struct fric_batch *batch, struct carver *carver)
 {
 	static const double zero = 0;

@@ -1,6 +1,6 @@
 #include "core/contacts/ordinary.h"
 
-/* Smallest and largest absolute value of the nonzero numbers, and of 1. */
+/* The smallest and the largest absolute value of the nonzero numbers and 1. */
 struct sizes {
 	double lowest, highest;
 };
@@ -19,14 +19,14 @@ static struct sizes column_sizes(struct column column, size_t begin, size_t end)
 	return (struct sizes){lowest, highest};
 }
 
-/* Factors of a force other than force and coefficient. Within this limit, products with ordinary forces and
- * coefficients stay below 2^820. */
+/* Whether further factors of forces are of moderate size. Products with ordinary forces and coefficients then stay
+ * below 2^820. */
 static bool moderate(struct column column, size_t begin, size_t end)
 {
 	return column_sizes(column, begin, end).highest < moderate_size;
 }
 
-/* Drags relative to eps_v, where they take the place of a coefficient. */
+/* Whether the drags relative to eps_v, which take the place of a coefficient, are ordinary. */
 static bool ordinary_drags(const struct fric_contacts *c, size_t begin, size_t end)
 {
 	bool all = true;
@@ -57,7 +57,7 @@ static bool ordinary_decays(const struct fric_contacts *c, size_t begin, size_t 
 	return all;
 }
 
-/* Bounds over all contacts decide. If they fail, the scalar form checks each contact. */
+/* Checks bounds over all contacts. If these are exceeded, the scalar form checks each contact. */
 bool fricp_contacts_ordinary(const struct fric_contacts *c, size_t begin, size_t end)
 {
 	const struct sizes weight = column_sizes(c->weight, begin, end), force = column_sizes(c->normal_force, begin, end),

@@ -17,8 +17,8 @@ bool fricp_contacts_ordinary(const struct fric_contacts *contacts, size_t begin,
  * coefficients overflows. */
 bool fricp_coefficients_ordinary(const struct coefficients *coefficients, size_t begin, size_t end);
 
-/* q: eps_v over the speed scale of the law's tail. Up to some size, (y - eps_v)/eps_v has enough digits left to be
- * multiplied by q. */
+/* Whether (y - eps_v)/eps_v has enough digits left to be multiplied by q, which is eps_v over the speed scale of the
+ * law's tail. */
 static inline bool ordinary_decay(const struct law_table *table, double q)
 {
 	const double steepness = table->n ? q / table->shortest : q;

@@ -24,8 +24,8 @@ static inline struct span next_span(const struct fric_contacts *contacts, size_t
 	return (struct span){type, (uint32_t)(n < FRIC_SPAN ? n : FRIC_SPAN), begin};
 }
 
-/* Spans end where chunks do. So they are the same in every loop, and each has its own slot, in contact order, in arrays
- * of [span_slots]. Some slots are unused. */
+/* Spans end where chunks do. Therefore they are the same in every loop, and each has its own slot, in contact order, in
+ * arrays of [span_slots]. Some slots are unused. */
 static inline size_t span_slot(struct span span)
 {
 	return span.begin / FRIC_SPAN + span.type;

@@ -1,7 +1,7 @@
 /**
- * From spans of contacts to sums: columns of numbers are computed for a span and added at vertices at once
- * (order/sums.h). Columns for sums over all contacts are kept until all spans are done if several parts compute them.
- * All sums are formed in the order of the sweep (order/sweep.h), whatever the number of threads.
+ * Computes columns of numbers for each span of contacts and adds them at vertices at once (order/sums.h). Columns for
+ * sums over all contacts are kept until all spans are done if several parts compute them. All sums are formed in the
+ * order of the sweep (order/sweep.h), whatever the number of threads.
  */
 #ifndef FRIC_DERIVE_BLOCKS_H
 #define FRIC_DERIVE_BLOCKS_H

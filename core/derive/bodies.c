@@ -142,7 +142,8 @@ static double *row_at(const struct backward *task, int field, size_t i, int k)
 	return kept->rows + (first_action(task->bodies.contacts, i) + (size_t)k) * kept->width;
 }
 
-/* Stores cotangents of relative velocities and turns as those of twists: they transform like a force and a couple. */
+/* Converts cotangents of relative velocities and turns to cotangents of twists, and stores these: they transform like a
+ * force and a couple. */
 static bool keep_twists(const struct backward *task, int field, enum fric_type type, size_t i,
                         const long double relative[3], const long double turn[3])
 {

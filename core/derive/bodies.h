@@ -13,7 +13,7 @@
 
 /**
  * @param curve      the tangent of a measured curve; NULL: none
- * @param potential  the bodies' part of the tangent is added
+ * @param potential  the bodies' part of the tangent is added to it
  * @param gradient   [n_dofs] the bodies' part of the tangent is overwritten
  * Allocates up to two wrenches per contact while it runs, from the context's memory.
  */

@@ -82,7 +82,7 @@ static void link_rows(const struct fric_batch *batch, enum fric_type type, const
 	}
 }
 
-/* Fields of which a row replaces one that a group lacks. */
+/* Fields of the batch that take the place of a row that a group lacks. */
 static const struct {
 	enum fric_field field;
 	enum fric_row instead;

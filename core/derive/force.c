@@ -68,9 +68,9 @@ void fricp_force_point(const struct fric_contacts *contacts, const struct coeffi
 		point->force[t] = point->g1 * point->direction[t] + at->viscous * at->bare[t];
 }
 
-/* A/s q without the drag, from the eigenvalues, so that there is no pole at rest. The part of q perpendicular to the
- * unit vector s is summed over pairs of components, because q - (s.q) s loses all digits of a component in which s is
- * far larger than in the others. */
+/* out := (A/s) q without the drag, computed from the eigenvalues, so that there is no pole at rest. The part of q
+ * perpendicular to the unit vector s is summed over pairs of components, because q - (s.q) s loses all digits of a
+ * component in which s is far larger than in the others. */
 static void curvature(const struct force_point *p, const long double *q, long double *out)
 {
 	const long double *s = p->unit, along = dot(p->n, s, q);

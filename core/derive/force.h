@@ -1,7 +1,7 @@
 /**
  * Potential and force of one contact as functions of its slip and of the law's inputs, and the derivatives of both. A
- * slip has up to MOST_SLIP components, so this serves contacts at vertices and of bodies alike. In long double, whose
- * range prevents over- and underflow.
+ * slip has up to MOST_SLIP components, so this serves contacts at vertices and of bodies alike. Everything is in long
+ * double, whose range prevents over- and underflow.
  *
  *     D(u) = s (eps_v g0 + viscous |bare|^2 / 2)     f = D'(u) = s (g1 direction + viscous bare)
  *
@@ -54,7 +54,7 @@ void fricp_force_cotangent(const struct force_point *point, long double psi, con
                            struct force_inputs *cotangent);
 
 /* The change along a tangent of fricp_force_cotangent's result for psi = 1 and q = 0: a product with the second
- * derivatives of D. Only u, bare, s, mu_s, mu_k and eps_v, in both. */
+ * derivatives of D. Both include only u, bare, s, mu_s, mu_k and eps_v. */
 void fricp_force_second(const struct law_table *table, const struct force_point *point,
                         const struct force_inputs *tangent, struct force_inputs *cotangent);
 

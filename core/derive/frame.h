@@ -112,13 +112,13 @@ static inline void add_uneven_turn_of_force(int dim, const struct frame *at, con
 		y[d] += uneven * (at->basis[2 * d + 1] * f[0] + at->basis[2 * d] * f[1]);
 }
 
-/* The transpose of add_turn with respect to the turn. 3D. */
+/* The transpose of add_turn with respect to the turn. Only in 3D. */
 static inline long double turn_cotangent(const struct frame *at, const long double y[3], const long double *u)
 {
 	return at->mu_aniso[0] * u[0] * along_axis(3, at, 1, y) - at->mu_aniso[1] * u[1] * along_axis(3, at, 0, y);
 }
 
-/* The transpose of add_uneven_turn, and with the force as u, of add_uneven_turn_of_force. 3D. */
+/* The transpose of add_uneven_turn, and with the force as u, of add_uneven_turn_of_force. Only in 3D. */
 static inline long double uneven_turn_cotangent(const struct frame *at, const long double y[3], const long double *u)
 {
 	return (at->mu_aniso[0] - at->mu_aniso[1]) * (u[0] * along_axis(3, at, 1, y) + u[1] * along_axis(3, at, 0, y));

@@ -89,7 +89,7 @@ static void run_plain(const struct jacobian_task *task, enum fric_type type, siz
 		*fault = (struct fault){FRIC_E_NOT_FINITE, i};
 }
 
-/* Differentiates contacts [w->first, w->first + w->n) of a span. by_kernel: the workspace is filled in for the
+/* Differentiates contacts [w->first, w->first + w->n) of a span. by_kernel: whether the workspace is filled in for the
  * kernel */
 static void run_batch(const struct jacobian_task *task, struct span span, bool by_kernel, struct jacobian_workspace *w,
                       struct jacobian_local *locals, struct fault *fault)

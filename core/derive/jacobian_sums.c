@@ -158,7 +158,7 @@ static void locals_span(void *data, struct span span, struct fault *fault)
 		stream_end();
 }
 
-enum { AHEAD = 6 }; /* incidences: their contacts are fetched this early */
+enum { AHEAD = 6 }; /* prefetch distance in incidences */
 
 INLINE void fetch(const struct jacobian_local *local)
 {

@@ -232,7 +232,7 @@ static bool find_curve(const struct fric_context *context, struct forward *task,
 	return *pieces;
 }
 
-/* Vertices first, then bodies, because the contacts of bodies are numbered last. */
+/* Processes vertices first, then bodies, because the contacts of bodies are numbered last. */
 static enum fric_code forward_all(const struct fric_context *context, const struct fric_derivation *derivation,
                                   struct forward *task, double *gradient_tangent, struct fric_error *error)
 {
@@ -271,7 +271,7 @@ static bool by_velocities_alone(const struct fric_differential *tangents)
 	return velocities.fields[FRIC_WRT_VELOCITIES] && memcmp(tangents, &velocities, sizeof(velocities)) == 0;
 }
 
-/* The derivatives at vertices, faster. @return FRIC_E_NOT_FINITE if something overflows: then call the general form,
+/* A faster form of the vertices' part. @return FRIC_E_NOT_FINITE if something overflows: then call the general form,
  * which has a larger range */
 static enum fric_code jvp_by_velocities(const struct fric_context *context, const struct fric_derivation *derivation,
                                         const struct fric_differential *tangents, double *potential, double *gradient,

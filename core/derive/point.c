@@ -181,7 +181,7 @@ static void barrier_derivatives_of(const struct point_task *task, const struct c
 	fricp_barrier_derivatives(&task->batch->barrier, task->contacts->distance[p->i], derivatives);
 }
 
-/* The derivatives of a coefficient of a contact without its own. */
+/* Differentiates a coefficient of a contact that lacks its own. */
 static void find_coefficient(const struct point_task *task, enum fric_type type, size_t i, int kind,
                              struct coefficient_derivatives *derivatives)
 {
@@ -436,7 +436,7 @@ static void force_inputs_of(const struct point_task *task, const struct contact_
 	}
 }
 
-/* From tangents of fields to tangents of the force's inputs. */
+/* Computes tangents of the force's inputs from tangents of fields. */
 static void forwards(const struct point_task *task, const struct contact_point *point, const struct inputs *tangent,
                      struct lagged_tangents *lagged, struct force_inputs *inputs)
 {
@@ -502,7 +502,7 @@ static void add_to_offsets(const long double all[3], const long double anchored[
 	}
 }
 
-/* From cotangents of u, bare and q to cotangents of the frame, velocities, surface velocity and anchor. */
+/* Computes cotangents of the frame, velocities, surface velocity and anchor from cotangents of u, bare and q. */
 static void slips_backwards(const struct point_task *task, const struct contact_point *p,
                             const struct force_inputs *force, const struct motion *gradient,
                             struct lagged_cotangents *lagged, struct inputs *out)
@@ -526,7 +526,7 @@ static void slips_backwards(const struct point_task *task, const struct contact_
 		               uneven_turn_cotangent(&p->frame, gradient->relative, q);
 	for (int d = 0; d < 3; d++) {
 		out->at[AT_RELATIVE + d] = pulled[d] + bare[d];
-		out->at[AT_SURFACE_VELOCITY + d] = is_of_bodies(p->type) ? -0.0L : 0; /* -0 without a force; vertices: 0 */
+		out->at[AT_SURFACE_VELOCITY + d] = is_of_bodies(p->type) ? -0.0L : 0; /* zero force: -0 for bodies */
 	}
 	add_to_offsets(&out->at[AT_RELATIVE], pulled, out);
 	fricp_lever_cotangent(p->type, &p->now, &out->at[AT_RELATIVE], &lagged->lever);
@@ -654,7 +654,8 @@ static void law_backwards(const struct force_inputs *force, struct inputs *out)
 		out->at[AT_CURVE + k] = force->curve[k];
 }
 
-/* From cotangents of the force's inputs to cotangents of fields. @param gradient  of the gradient's cotangent */
+/* Computes cotangents of fields from cotangents of the force's inputs. @param gradient  motion along the gradient's
+ * cotangent */
 static void backwards(const struct point_task *task, const struct contact_point *point,
                       const struct force_inputs *force, const struct motion *gradient, struct inputs *out)
 {

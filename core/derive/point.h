@@ -45,7 +45,7 @@ struct contact_point {
 	size_t row; /* index in its group */
 	struct frame frame;
 	struct motion now, lagged;
-	long double bare[3], pulled[3]; /* relative velocity - surface_velocity; plus anchor */
+	long double bare[3], pulled[3]; /* relative velocity - surface_velocity, without and with the anchor */
 	long double lagged_pulled[3];   /* pulled at slip_velocities */
 	long double lagged_slip[2];     /* tangential components, scaled */
 	struct force_point force;
@@ -77,8 +77,8 @@ void fricp_contact_tangent(const struct point_task *task, enum fric_type type, s
 void fricp_point_cotangent(const struct point_task *task, const struct contact_point *point, long double psi,
                            const double *cotangent, struct inputs *out);
 
-/* From tangents of a contact's inputs to tangents of its force's inputs, and back from cotangents; without a cotangent
- * of the gradient, and without the part that goes through geometry. */
+/* Compute tangents of the force's inputs from tangents of a contact's inputs, and the reverse for cotangents. Both
+ * leave out the part that goes through geometry, and there is no cotangent of the gradient. */
 void fricp_point_forth(const struct point_task *task, const struct contact_point *point, const struct inputs *tangent,
                        struct force_inputs *out);
 void fricp_point_back(const struct point_task *task, const struct contact_point *point,

@@ -1,6 +1,6 @@
 /**
  * Second derivatives of the potential, contact by contact. Differentiates the result of a vjp with potential cotangent
- * 1 along tangents. Only with respect to velocities, eps_v, coefficients, normal forces and weights
+ * 1 along tangents. Supports only velocities, eps_v, coefficients, normal forces and weights
  * (fric_second_derivative_product). Geometry and directions are then constant, and every step between fields and force
  * is linear, except the product of weight and normal force and the blends of coefficients.
  */

@@ -318,7 +318,7 @@ static enum fric_code backward_over(const struct fric_derivation *derivation, st
 	return write_sums(task, factors) ? FRIC_OK : report_code(FRIC_E_NOT_FINITE, error);
 }
 
-/* Runs a vjp with memory for a curve's cotangents, if they are wanted. */
+/* Allocates memory for a curve's cotangents if they are wanted, and runs the vjp. */
 static enum fric_code backward_with_curve(const struct fric_derivation *derivation, struct backward *task,
                                           struct fric_error *error)
 {

@@ -10,7 +10,7 @@
 
 #include "core/fric.h"
 
-/* Inputs of a contact, tangents of them, or cotangents. Only the first dim components of each vector are read; in
+/* Inputs of a contact, their tangents or their cotangents. Only the first dim components of each vector are read; in
  * outputs, the others are 0, and so are inputs that the contact lacks. */
 struct geometry_inputs {
 	long double position[FRIC_MAX_STENCIL][3]; /* of the type's points; with a plane only if there is a distance */

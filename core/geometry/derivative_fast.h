@@ -35,7 +35,7 @@ struct fast_edges {
  * sign. */
 struct fast_frame {
 	struct v3 n, f, s;
-	double p, q, height, side; /* signed distance, and its sign */
+	double p, q, height, side; /* height: signed distance; side: its sign */
 	double over_length;        /* 1 / |a| */
 	double over_across, slant; /* 1 / (b.s), and (b.f) / (b.s) */
 	double over_height;
@@ -169,7 +169,7 @@ INLINE struct fast_edges fast_plane_cotangent(const struct fast_frame *g, struct
 
 /* ---- plane_vertex: r leads from the origin to the vertex; the basis does not move ---- */
 
-/* r n is the signed distance, and its sign is the side of r. */
+/* r . n is the signed distance, and its sign is the side of r. */
 INLINE struct fast_frame fast_plane_vertex_frame(struct fast_edges e, struct v3 first, struct v3 second)
 {
 	struct fast_frame g = {.f = first, .s = second, .n = v3_cross(first, second)};

@@ -9,7 +9,7 @@ static void direction(const struct fric_contacts *b, size_t i, int t, long doubl
 		out[d] = (long double)*column_at(b->mu_aniso[t], i) * b->tangent_basis[d * (b->dim - 1) + t][i];
 }
 
-/* Component d of r x c, which in 2D has only one. */
+/* Component d of r x c, which has only one component in 2D. */
 static struct expected torque(const struct fric_contacts *b, int k, size_t i, const long double *c, int d)
 {
 	const int x = b->dim == 2 ? 0 : (d + 1) % 3, y = b->dim == 2 ? 1 : (d + 2) % 3;

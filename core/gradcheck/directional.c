@@ -189,7 +189,7 @@ static double largest_of(const double *x, size_t begin, size_t end)
 	return most;
 }
 
-/* A side without a result is skipped. */
+/* Takes a step to both sides; a side without a result is skipped. */
 static enum fric_code take_step(struct trial *t, int level)
 {
 	const double h = ldexp(t->unit, -level);
@@ -239,7 +239,8 @@ static void multiply(void *data, const struct moved_part *part)
 	p->cotangents += part->n;
 }
 
-/* Space for the cotangents of one field of a direction, the only field set in `one`. NULL: the field has no entries. */
+/* Space for the cotangents of one field of a direction, the only field set in `one`. @return NULL if the field has no
+ * entries */
 static double *take_room(const struct trial *t, const struct fric_differential *one, double **room)
 {
 	const size_t n = fricp_n_moved(t->move.derivation, one);

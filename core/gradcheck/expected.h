@@ -176,7 +176,7 @@ void fricp_expect_jacobian(struct reference *r, long double *pairs);
 struct expected fricp_expect_vertex_slip(const struct reference *r, const double *velocities, int t, bool anchored);
 struct expected fricp_expect_body_slip(const struct reference *r, const double *velocities, int t, bool anchored);
 
-/* Forces or wrenches, blocks and sums. Require the above and the inner matrix. */
+/* Compute forces or wrenches, blocks and sums. They require the functions above and the inner matrix. */
 void fricp_expect_forces(const struct response *at, struct reference *r);
 void fricp_expect_wrenches(const struct response *at, struct reference *r);
 

@@ -164,7 +164,7 @@ static double largest_of(const double *x, size_t n)
 
 struct sizes {
 	double velocity, length;
-	double reach; /* contacts of bodies: lever by which an angular velocity acts */
+	double reach; /* for contacts of bodies: lever by which an angular velocity acts */
 };
 
 static double eps_v_of(const struct fric_contacts *c)

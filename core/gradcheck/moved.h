@@ -22,7 +22,7 @@ size_t fricp_n_moved(const struct fric_derivation *derivation, const struct fric
 /* Multiplies the factors in `direction` by pseudorandom entries, in place (fric_compare_derivative). */
 void fricp_fill_direction(const struct fric_derivation *derivation, const struct fric_differential *direction);
 
-/* The largest speed in the query, or eps_v if all are 0: the size of changes of velocities. */
+/* The size of changes of velocities: the largest speed in the query, or eps_v if all are 0. */
 double fricp_speed(const struct fric_derivation *derivation);
 
 /* The strongest effect of the fields in a direction. */

@@ -22,7 +22,7 @@ struct line_workspace {
 	_Alignas(64) double start[2][FRIC_SPAN];
 	double change[2][FRIC_SPAN];                  /* slip over eps_v is start + t change */
 	double drag[FRIC_SPAN];                       /* weight * normal force * viscous * eps_v, if there is a drag */
-	double strength[FRIC_SPAN], scale[FRIC_SPAN]; /* weight * normal force; times eps_v */
+	double strength[FRIC_SPAN], scale[FRIC_SPAN]; /* weight * normal force, and this times eps_v */
 	double potential[FRIC_SPAN], derivative[FRIC_SPAN]; /* at the latest step */
 };
 

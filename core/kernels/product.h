@@ -18,8 +18,8 @@ struct product_task {
 bool fricp_product_is_bounded(const struct product_task *task);
 
 /* Computes the forces of a span in columns [dim, FRIC_SPAN], as in gamma.h. @param vector [n_dofs]
- * @return false with *fault set: in the plain form to the contact whose force is not finite; otherwise, if a force is
- *         large, to no contact */
+ * @return false with *fault set: in the plain form, at the contact whose force is not finite; otherwise, if a force is
+ *         large, without a contact */
 bool fricp_product_forces(const struct product_task *task, struct span span, const double *vector, double *forces,
                           struct fault *fault);
 

@@ -26,7 +26,7 @@ struct workspace {
 	double relative[3][FRIC_SPAN]; /* Gamma v - surface_velocity + anchor */
 	double bare[3][FRIC_SPAN]; /* Gamma v - surface_velocity, if anchored; later the same in the basis, over eps_v */
 	/* Intermediate: slip over eps_v, later its direction; |slip| / eps_v; eigenvalues */
-	double law_shape[3][FRIC_SPAN];                 /* unless same_mu, if the law has a shape */
+	double law_shape[3][FRIC_SPAN];                 /* if the law has a shape and not same_mu */
 	double decay[FRIC_SPAN], over_decay[FRIC_SPAN]; /* eps_v / unit, and its reciprocal */
 	double over_eps_v[FRIC_SPAN], ratio[2][FRIC_SPAN], z[FRIC_SPAN], along[FRIC_SPAN], across[FRIC_SPAN];
 	/* Results: */

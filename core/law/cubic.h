@@ -47,7 +47,7 @@ enum { cubic_has_shape = false };
 FRIC_CUBIC_DEFINE(double, )
 FRIC_CUBIC_DEFINE(long double, _l)
 
-/* the formula in docs/physics.md 2, in powers of z */
+/* The formula in docs/physics.md 2, in powers of z. */
 INLINE quad cubic_textbook_rest(quad s, quad k)
 {
 	return (17 * k - 7 * s) / 30;

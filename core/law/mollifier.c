@@ -15,7 +15,7 @@ static struct law_point_l at(double y, double mu_s, double mu_k, double eps_v)
 	return (struct law_point_l){mu_s, mu_k, speed / e, (e - speed) / e, speed >= e, {0, 0, 0}, speed >= 2 * e};
 }
 
-/* The curve at a speed `beyond` eps_v. Its integral takes time proportional to the number of points before, so it is
+/* The curve at a speed `beyond` eps_v. Its integral takes time proportional to the number of points before it, so it is
  * computed only on request. rest: rounding error of `beyond`, which a short piece amplifies */
 static struct law_shape_l curve_at(const struct fric_curve *curve, long double beyond, long double rest, bool integral)
 {

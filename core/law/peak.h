@@ -110,7 +110,7 @@ enum { peak_has_shape = true };
 FRIC_PEAK_DEFINE(double, )
 FRIC_PEAK_DEFINE(long double, _l)
 
-/* G1 as at the top of this file, integrated from t on each piece. */
+/* The textbook form integrates G1, as given at the top of this file, piece by piece in t. */
 INLINE quad peak_textbook_width(quad s, quad k)
 {
 	const quad top = s > k ? s : k, low = s > k ? k : s;

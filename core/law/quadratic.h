@@ -83,7 +83,7 @@ enum { quadratic_has_shape = false };
 FRIC_QUADRATIC_DEFINE(double, )
 FRIC_QUADRATIC_DEFINE(long double, _l)
 
-/* the formula in docs/physics.md 2, in powers of z */
+/* The formula in docs/physics.md 2, in powers of z. */
 INLINE quad quadratic_textbook_rest(quad s, quad k)
 {
 	return (27 * k - 11 * s) / 48;

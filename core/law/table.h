@@ -11,9 +11,9 @@
 #include "core/fric.h"
 #include "core/law/point.h"
 
-/* From one point to the next. With u = x - from and t = u over_length, the factor is value + t (a + t (b + t c)),
- * clamped to [low, high]; integral is the curve's integral up to `from`. From the last point on, only value and
- * integral are nonzero. */
+/* The piece of a curve from one point to the next. With u = x - from and t = u over_length, the factor is value + t (a
+ * + t (b + t c)), clamped to [low, high]; integral is the curve's integral up to `from`. From the last point on, only
+ * value and integral are nonzero. */
 #define FRIC_TABLE_DEFINE(real, suffix) \
 	struct table_piece##suffix { \
 		real from, over_length, value, a, b, c, integral, low, high; \
@@ -32,7 +32,7 @@
 	{ \
 		return piece_along##suffix(p, x - p->from); \
 	} \
-	/* Defines 1 - the value, without cancellation. */ \
+	/* Computes 1 - the value, without cancellation. */ \
 	INLINE real lost_at##suffix(const struct table_piece##suffix *p, real x) \
 	{ \
 		const real t = (x - p->from) * p->over_length; \
@@ -46,7 +46,7 @@ FRIC_TABLE_DEFINE(long double, _l)
 
 struct law_table {
 	size_t n;        /* number of points, and of pieces */
-	double unit;     /* a speed */
+	double unit;     /* a speed, in which the others are given */
 	double shortest; /* length of the shortest piece, in `unit` */
 	bool ordinary;   /* all numbers here fit doubles without loss */
 	double *speeds;  /* [n] in `unit` */

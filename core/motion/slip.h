@@ -225,7 +225,7 @@ INLINE void drag_judge(const struct fric_contacts *c, size_t i, bool rests, stru
 	slip->extreme_drag = slip->extreme || !whole_drag(slip->drag, slip->bare_squared, rests);
 }
 
-/* As drag_judge, which it calls with `rests` from the slip's components. */
+/* Sets the values derived for the drag, from the slip without the anchor. */
 INLINE void drag_of(const struct fric_contacts *c, size_t i, struct slip *slip)
 {
 	bool rests = true;
@@ -283,7 +283,7 @@ struct slip_line {
 	bool finite;
 };
 
-/* From the slips at velocities v and along the direction. */
+/* Makes a line from the slips at velocities v and along the direction. */
 INLINE struct slip_line slip_line_through(const struct slip *start, const struct slip *change)
 {
 	struct slip_line line = {.n = start->n, .finite = slip_finite(start) && slip_finite(change)};

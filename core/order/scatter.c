@@ -10,9 +10,9 @@
 #include "core/motion/stencil.h"
 
 enum {
-	AHEAD = 4,           /* spans */
-	FETCH_DEFERRED = 32, /* numbers */
-	FETCH_SUMS = 16,     /* places */
+	AHEAD = 4,           /* spans whose blocks are opened ahead */
+	FETCH_DEFERRED = 32, /* prefetch distance in numbers */
+	FETCH_SUMS = 16,     /* prefetch distance in places */
 	BLOCKS_BETWEEN_STOPS = 512,
 	FETCH_MOST = 64 << 10, /* bytes; more would be evicted before they are used */
 };

@@ -1,7 +1,6 @@
 /**
- * From the forces of contacts to forces at vertices, in the order of the sweep: gradient += Gamma^T f; it also adds
- * other values of stencil members. Contributions to vertices that a part (order/schedule.h) does not own go to their
- * places in a list.
+ * Adds forces of contacts at vertices, in the order of the sweep: gradient += Gamma^T f. Also adds other values of
+ * stencil members. Contributions to vertices that a part (order/schedule.h) does not own go to their places in a list.
  */
 #ifndef FRIC_SCATTER_H
 #define FRIC_SCATTER_H

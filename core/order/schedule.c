@@ -17,9 +17,9 @@ enum {
 	MOST_SHARES = 4,
 	N_RANGES = 64,          /* of vertices; units of work for adding deferred values */
 	N_PIECES = 64,          /* of the sweep; units of work for locating deferred values */
-	SPANS_PER_PIECE = 32,   /* minimum */
-	WORTH_A_REGION = 65536, /* incidences */
-	MOST_MIXED = INT32_MAX / (FRIC_MAX_STENCIL * FRIC_SPAN), /* spans: places are int32_t */
+	SPANS_PER_PIECE = 32,   /* at least */
+	WORTH_A_REGION = 65536, /* incidences; for fewer, no region is opened */
+	MOST_MIXED = INT32_MAX / (FRIC_MAX_STENCIL * FRIC_SPAN), /* spans, because places are int32_t */
 };
 
 /* A schedule under construction. */
@@ -88,7 +88,7 @@ static size_t n_mixed(const struct plan *plan, size_t n_rounds)
 	return n;
 }
 
-/* Enough rounds for the threads to finish at about the same time, few enough to defer little. */
+/* Chooses enough rounds for the threads to finish at about the same time, but few enough to defer little. */
 static size_t choose_rounds(struct plan *plan)
 {
 	const size_t n_spans = plan->contacts->n_spans, each = n_spans / (size_t)plan->n_threads, most = each / LEAST_SPANS;

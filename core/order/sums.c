@@ -61,7 +61,7 @@ static size_t n_numbers(const struct summation *all)
 	return most;
 }
 
-/* The end of [begin, end) in a sum that may be smaller. */
+/* The end of the part of [begin, end) that lies within a sum. */
 static size_t end_of(const struct summation *all, const struct scatter *sum, size_t begin, size_t end)
 {
 	const size_t n = all->contacts->n_vertices * (size_t)sum->width;

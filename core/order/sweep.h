@@ -16,7 +16,7 @@
 /* Fills in contacts->sweep from contacts->extents, and the lists of blocks. */
 void fricp_sweep_make(struct fric_contacts *contacts);
 
-/* The extent of the span at position i of the sweep, and the span. */
+/* Return the extent of the span at position i of the sweep, and the span itself. */
 static inline struct span_extent sweep_extent(const struct fric_contacts *contacts, size_t i)
 {
 	return contacts->extents[contacts->sweep[i]];

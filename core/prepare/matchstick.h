@@ -1,7 +1,7 @@
 /**
  * Effective coefficients from ellipses, and their derivatives (docs/physics.md 3): mu = sqrt((mu_0 t_0)^2 + (mu_1
- * t_1)^2), with t the direction of a slip; (1, 0) and constant if that is slower than 1e-10 eps_v. A zero ellipse
- * stands for the scalar coefficient of its kind, so its axes have no effect.
+ * t_1)^2), where t is the direction of a slip, or (1, 0) and constant for a slip slower than 1e-10 eps_v. A zero
+ * ellipse stands for the scalar coefficient of its kind, so its axes have no effect.
  */
 #ifndef FRIC_MATCHSTICK_H
 #define FRIC_MATCHSTICK_H
@@ -23,7 +23,7 @@ static inline double along_ellipse(double *const ellipse[2], size_t i, const dou
 	return is_ellipse(axes) ? fric_matchstick_mu(direction, axes) : *column_at(scalar, i);
 }
 
-/* Sets the effective coefficients of contact i along its slip at `velocities`, as lagged in `at`.
+/* Sets the effective coefficients of contact i, for the direction of its slip in `at` at these velocities.
  * @return whether slip and coefficients are finite */
 static inline bool choose_coefficients(const struct fric_contacts *contacts, const struct fric_contacts *at, size_t i,
                                        const double *velocities, struct coefficients *effective)

@@ -1,4 +1,4 @@
-/* From a batch to lagged contacts, a span at a time: geometry, normal forces, coefficients. */
+/* Prepares a batch, a span at a time: computes geometry, normal forces and coefficients of lagged contacts. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -365,7 +365,7 @@ static void prepare_span(const struct preparation *task, struct span span, struc
 	settle(&d, fault);
 }
 
-/* Counts and checks a chunk while it is still in the cache. */
+/* Counts the skipped contacts of a chunk, and checks whether it is ordinary, while it is still in the cache. */
 static void look_back(struct preparation *task, size_t begin, size_t end)
 {
 	const struct fric_contacts *c = task->contacts;
