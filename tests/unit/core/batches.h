@@ -11,7 +11,7 @@ static inline struct fric_values one_value(const double *data)
 	return (struct fric_values){data, 0};
 }
 
-/* The contacts of a batch, which must be accepted. */
+/* Prepares a batch, which must be accepted. */
 static inline struct fric_contacts *prepared(const struct fric_batch *batch)
 {
 	struct fric_contacts *contacts;
@@ -33,7 +33,7 @@ static inline struct fric_batch floor_batch(const int32_t *vertices, size_t n, s
 	return batch;
 }
 
-/* Eight vertices: a pair of edges, a face and a vertex above it, with obvious geometry. */
+/* Eight vertices with obvious geometry: a pair of edges, and a face with a vertex above it. */
 static const double corner_positions[8 * 3] = {
 	0, 0, 0,  4, 0, 0,  1, -1, 3,  1, 3, 3, /* edges 0-1 and 2-3: alpha = beta = 1/4, distance 3 */
 	0, 0, 10, 4, 0, 10, 0, 4,  10, 1, 2, 15 /* face 4-5-6 and vertex 7: (1/4, 1/2), distance 5 */

@@ -1,5 +1,5 @@
 /**
- * Shared by the tests of the core: cmocka, comparisons of doubles, a serial context.
+ * Shared by the tests of core: cmocka, comparisons of doubles, a serial context.
  */
 #ifndef TESTS_CHECK_H
 #define TESTS_CHECK_H
@@ -18,7 +18,7 @@
 
 static const struct fric_context serial = {.n_threads = 1};
 
-/* The same bits, so that 0 and -0 differ and a NaN equals itself. */
+/* The same bits: 0 and -0 differ, and a NaN equals itself. */
 #define assert_bits(actual, expected) check_bits(actual, expected, #actual, __FILE__, __LINE__)
 static inline void check_bits(double actual, double expected, const char *what, const char *file, int line)
 {
@@ -39,7 +39,7 @@ static inline void check_all_bits(const double *actual, const double *expected, 
 		}
 }
 
-/* Within an absolute tolerance; never true for a NaN. */
+/* Within an absolute tolerance; false for a NaN. */
 #define assert_near(actual, expected, tolerance) check_near(actual, expected, tolerance, #actual, __FILE__, __LINE__)
 static inline void check_near(long double actual, long double expected, long double tolerance, const char *what,
                               const char *file, int line)
@@ -60,7 +60,7 @@ static inline void check_all_near(const double *actual, const double *expected, 
 		check_near(actual[i], expected[i], tolerance, what, file, line);
 }
 
-/* Units in the last place of x. */
+/* The unit in the last place of x. */
 static inline double ulp(double x)
 {
 	return nextafter(fabs(x), INFINITY) - fabs(x);
@@ -68,7 +68,7 @@ static inline double ulp(double x)
 
 #define assert_code(actual, expected) assert_int_equal((int)(actual), (int)(expected))
 
-/* A call that must succeed. */
+/* Asserts that a call succeeds. */
 #define assert_ok(call) assert_code(call, FRIC_OK)
 
 /* A query without a state. */

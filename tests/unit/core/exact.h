@@ -1,6 +1,6 @@
 /**
- * Geometry in 113-bit arithmetic, which gcc and clang have built in: differences and products of doubles of similar
- * size are exact in it. Formulas as in docs/physics.md 1, written independently of core/geometry/geometry.c.
+ * Geometry in 113-bit arithmetic, built into gcc and clang: differences and products of doubles of similar size are
+ * exact. The formulas are those of docs/physics.md 1, implemented independently of core/geometry/geometry.c.
  */
 #ifndef TESTS_EXACT_H
 #define TESTS_EXACT_H

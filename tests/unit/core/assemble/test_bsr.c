@@ -1,9 +1,9 @@
-/* Rows of blocks against rows of entries: the same matrix, bit for bit, with every triangle; and triplets without their
- * places. */
+/* Compares bsr with csr: the same matrix, bit for bit, for every triangle. Also tests triplets requested without
+ * indices. */
 #include "tests/property/scene.h"
 #include "tests/unit/core/batches.h"
 
-/* Entry (row, col) of a csr matrix; NULL where it has none. */
+/* Entry (row, col) of a csr matrix; NULL if it is not stored. */
 static const double *entry_of(const struct fric_pattern *p, const double *data, int64_t row, int64_t col)
 {
 	const int64_t *indptr = fric_pattern_indptr(p);
@@ -51,7 +51,7 @@ static void free_matrices(struct matrices *m)
 	fric_contacts_free(m->contacts);
 }
 
-/* Every block occurs once, whole, with the entries of csr; together they contain all of csr. */
+/* Every block occurs once, with all entries of csr in it, and together the blocks contain all of csr. */
 static void compare(struct scene *s, const struct fric_context *context, enum fric_triangle triangle)
 {
 	struct matrices m;
@@ -94,7 +94,7 @@ static void each_triangle(struct options o, uint64_t seed)
 		}
 }
 
-/* Few neighbours, and some vertices that no contact has. */
+/* Each vertex has few neighbours, and some vertices are in no contact. */
 static void test_narrow(void **state)
 {
 	(void)state;
@@ -108,7 +108,7 @@ static void test_narrow(void **state)
 	}
 }
 
-/* Everything touches everything: more neighbours than fit into the first-level cache. */
+/* All vertices are neighbours: more than fit into the first-level cache. */
 static void test_wide(void **state)
 {
 	(void)state;
@@ -163,7 +163,7 @@ static void test_overflow(void **state)
 	fric_contacts_free(c);
 }
 
-/* With the places of blocks and without. */
+/* With block indices requested, and without. */
 static void test_stop(void **state)
 {
 	(void)state;
@@ -183,7 +183,7 @@ static void test_stop(void **state)
 	fric_contacts_free(c);
 }
 
-/* Values alone equal the values that come with their places. */
+/* Values requested alone equal those requested with row and column indices. */
 static void test_triplets_without_places(void **state)
 {
 	(void)state;

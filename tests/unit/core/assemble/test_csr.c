@@ -61,7 +61,7 @@ static size_t find_entry(const struct csr *m, int32_t row, int32_t col)
 	return (size_t)low;
 }
 
-/* Triplets added up in their order yield the same entries with the same bits. */
+/* csr has the entries that triplets give when added up in their order, with the same bits. */
 static void check_against_triplets(const struct assembly *a, enum fric_triangle triangle, const struct csr *m)
 {
 	struct fric_error error;
@@ -103,7 +103,7 @@ static void check_threads(const struct assembly *a, enum fric_triangle triangle,
 	}
 }
 
-/* Past the caches, from any address on: the numbers on either side are not touched. */
+/* Streamed stores start at any alignment, and must not touch the numbers on either side. */
 static void check_streamed(const struct assembly *a, const struct csr *one)
 {
 	const struct fric_context context = {.n_threads = 2, .parallel_from = 1, .stream_from = 1};
@@ -163,7 +163,7 @@ static void test_random_batches(void **state)
 		check_batch(&rng, random_options(&rng, 2 + round % 2));
 }
 
-/* From few vertices, all of which are neighbours, to many, of which hardly any pair occurs twice. */
+/* From a few vertices that are all neighbours to many vertices where hardly any pair occurs twice. */
 static void test_over_chunks(void **state)
 {
 	(void)state;
@@ -187,7 +187,8 @@ static void test_no_contacts(void **state)
 	check_batch(&rng, (struct options){.dim = 3, .n_each = 2, .n_vertices = 100000, .own_mu = true});
 }
 
-/* Vertex `hub` in all contacts, with the lowest, highest or a middle number, and in every corner. */
+/* Vertex `hub` is in all contacts. It has the lowest, highest or a middle number, and takes each place in the
+ * stencil. */
 static void check_hub(size_t n, size_t n_vertices, int32_t hub)
 {
 	struct rng rng = {20};
@@ -232,7 +233,7 @@ static void test_one_vertex_in_all_contacts(void **state)
 	check_hub(30, 1000, 999);
 }
 
-/* Any k x k blocks, symmetric or not. */
+/* Blocks are k x k, symmetric or not. */
 static double any_entry(size_t contact, int i, int j, int e)
 {
 	return sin((double)contact + 0.1 * i + 0.7 * j + 1.3 * e);
@@ -292,7 +293,8 @@ static void test_any_blocks(void **state)
 	}
 }
 
-/* Every block is finite, their sum is not: with few neighbours, and with more than a block row keeps in the caches. */
+/* Every block is finite, but their sum is not: with few neighbours, and with more than a block row keeps in the
+ * caches. */
 static void check_sum_that_is_not_finite(size_t n_vertices)
 {
 	struct rng rng = {22};
@@ -316,7 +318,7 @@ static void test_sum_that_is_not_finite(void **state)
 	check_sum_that_is_not_finite(150);
 }
 
-/* Contacts of vertex 0 with each of n others, along z: only entry (axis, axis) of its diagonal block overflows. */
+/* Contacts of vertex 0 with each of n others, along z. Only entry (axis, axis) of its diagonal block overflows. */
 static void check_hub_that_is_not_finite(size_t n, int axis)
 {
 	enum { MOST = 100 };
@@ -349,13 +351,13 @@ static void test_one_entry_that_is_not_finite(void **state)
 {
 	(void)state;
 	for (int axis = 0; axis < 2; axis++)
-		for (size_t n = 92; n <= 100; n++) { /* wide and narrow rows; the entry's place differs */
+		for (size_t n = 92; n <= 100; n++) { /* rows are wide and narrow, and the entry's place differs */
 			check_hub_that_is_not_finite(n, axis);
 			check_hub_that_is_not_finite(n - 70, axis);
 		}
 }
 
-/* Every entry is finite, the sum of all of them is not. */
+/* Every entry is finite, but the sum of all of them is not. */
 static void test_entries_near_overflow(void **state)
 {
 	(void)state;
@@ -378,8 +380,8 @@ static void test_entries_near_overflow(void **state)
 	fric_contacts_free(contacts);
 }
 
-/* Body 0 against n others, first, last or in the middle of them: the rows are those of the triplets, narrow and wide,
- * streamed or not. */
+/* Body 0 touches n others, and its number is before, after or between theirs. The rows equal the triplets, whether
+ * narrow or wide, streamed or not. */
 static void check_hub_of_bodies(int dim, size_t n, int32_t hub)
 {
 	enum { MOST = 100 };

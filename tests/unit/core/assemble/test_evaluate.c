@@ -23,7 +23,8 @@ static struct result evaluate(const struct fric_batch *batch, const double *velo
 	return r;
 }
 
-/* mu lambda = 1: the force is the direction of slip, the potential its speed; the normal velocity does not matter. */
+/* mu lambda = 1: the force has the direction of the slip, and the potential is its speed; normal velocity has no
+ * effect. */
 static void test_sliding(void **state)
 {
 	(void)state;
@@ -58,7 +59,7 @@ static void test_at_rest(void **state)
 	assert_near(evaluate(&batch, zero).potential, 5 * 2 * (27 * 0.25 - 11 * 0.5) / 48, 1e-15);
 }
 
-/* The stencil weights distribute the force: edges at 1/4, faces at (1/4, 1/2). */
+/* The weights of the stencil distribute the force: edges at 1/4, faces at (1/4, 1/2). */
 static void test_stencils(void **state)
 {
 	(void)state;
@@ -101,7 +102,7 @@ static void test_velocity_scaling(void **state)
 	struct fric_batch batch = floor_batch(two, 1, 1);
 	const double aniso[2] = {3, 0.5}, v[3] = {2, 8, 0};
 	batch.groups[FRIC_PLANE_VERTEX].mu_aniso = one_value(aniso);
-	/* The basis of z^: y^ x z^ = x^, then y^. */
+	/* The basis for a normal z^ is y^ x z^ = x^, then y^. */
 	const double scaled[2] = {6, 4}, speed = sqrt(52);
 	const struct result r = evaluate(&batch, v);
 	assert_ok(r.code);
@@ -154,7 +155,7 @@ static void test_no_contacts(void **state)
 	assert_true(isnan(r.gradient[0])); /* untouched */
 }
 
-/* 0 times anything is not an error; if one contact is at fault, it is named. */
+/* An overflow names the contact at fault. */
 static void test_overflow(void **state)
 {
 	(void)state;
@@ -169,7 +170,7 @@ static void test_overflow(void **state)
 	assert_int_equal(r.error.contact, 1);
 }
 
-/* Only one of the two is requested. */
+/* Only one of potential and gradient is requested. */
 static enum fric_code evaluate_one(const struct fric_batch *batch, const double *v, bool potential, int64_t *culprit)
 {
 	struct fric_contacts *c = prepared(batch);
@@ -253,7 +254,7 @@ static void test_overflow_by_a_weight(void **state)
 	assert_code(evaluate_one(&batch, v, false, &culprit), FRIC_E_NOT_FINITE);
 }
 
-/* Either coordinate of a closest point is huge, everything else is of ordinary size. */
+/* One coordinate of a closest point is huge, and everything else is of ordinary size. */
 static void test_overflow_by_a_closest_point(void **state)
 {
 	(void)state;
@@ -276,7 +277,7 @@ static void test_overflow_by_a_closest_point(void **state)
 		}
 }
 
-/* weight * normal_force overflows, the product with mu does not. */
+/* weight * normal_force overflows, but the product with mu does not. */
 static void test_products_out_of_range(void **state)
 {
 	(void)state;
@@ -339,7 +340,7 @@ static void test_speed_ratio_that_underflows(void **state)
 	assert_near(r.gradient[1] / 1e-210, 1, 1e-15);
 }
 
-/* The same while everything else is of ordinary size: the contact slips, if very little. */
+/* The same with everything else of ordinary size: the contact slips a little. */
 static void test_speed_ratio_that_underflows_alone(void **state)
 {
 	(void)state;
@@ -394,7 +395,7 @@ static void test_skipped_contacts_do_nothing(void **state)
 	assert_all_near(r.gradient, ((double[]){0, 0, 0, 0, 0, 0, 0, 1, 0, 0, -1, 0}), 12, 1e-15);
 }
 
-/* Its relative velocity overflows, which does not matter because the contact is skipped. */
+/* The contact's relative velocity overflows, which does not matter because it is skipped. */
 static void test_skipped_contacts_cannot_overflow(void **state)
 {
 	(void)state;
@@ -434,7 +435,7 @@ static void force_then_stop(struct workspace *block, bool potentials)
 		atomic_store(&stopper.stop, true);
 }
 
-/* Raised at any time: a result is complete, or there is none. */
+/* Whenever the flag is raised, there is a complete result or none. */
 static void test_stop_on_the_way(void **state)
 {
 	(void)state;
@@ -479,7 +480,7 @@ static struct fric_state *state_along(const struct fric_contacts *c, const doubl
 	return made;
 }
 
-/* Coefficients of a plane_vertex contact, with a state or without. */
+/* Coefficients of a plane_vertex contact, with or without a state. */
 static double coefficient(const struct fric_contacts *c, const struct fric_state *with, enum fric_output which,
                           size_t contact)
 {
@@ -513,7 +514,7 @@ static struct fric_batch matchstick_batch(const double *mu_s_aniso, const double
 	return batch;
 }
 
-/* Matchstick. A zero ellipse stands for the scalar coefficient of its kind. */
+/* Matchstick coefficients. An ellipse of zeros stands for the scalar coefficient (static or kinetic). */
 static void test_matchstick(void **state)
 {
 	(void)state;
@@ -553,7 +554,7 @@ static void test_half_an_ellipse(void **state)
 	assert_coefficients(&batch, (double[]){0, 1, 0}, 0, 0.8);
 }
 
-/* Below 1e-10 eps_v there is no direction; mu_aniso scales the velocity first. */
+/* Below 1e-10 eps_v the slip has no direction; mu_aniso scales the velocity first. */
 static void test_matchstick_threshold(void **state)
 {
 	(void)state;
@@ -597,8 +598,8 @@ static void test_matchstick_faults(void **state)
 	fric_contacts_free(c);
 }
 
-/* Ellipses of any size under forces of ordinary size: a sticking contact has the static coefficient, a sliding one the
- * kinetic. Another state of the same contacts has another direction. */
+/* Ellipses may have any size if forces have ordinary size: a sticking contact has the static coefficient, a sliding one
+ * the kinetic. Another state of the same contacts has another direction. */
 static void test_extreme_matchsticks(void **state)
 {
 	(void)state;

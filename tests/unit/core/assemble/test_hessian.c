@@ -21,7 +21,7 @@ static void inner_of(const struct fric_batch *batch, const double *v, enum fric_
 	assert_ok(inner_code(batch, v, projection, inner, &error));
 }
 
-/* across I + (along - across) u^ u^T from the scalar functions. */
+/* Expects the matrix across I + (along - across) u^ u^T, with both factors from the scalar functions. */
 static void check_inner(const double *inner, double ux, double uy, double s, double mu_s, double mu_k,
                         enum fric_transition t)
 {
@@ -61,7 +61,7 @@ static void test_at_rest(void **state)
 		assert_near(inner[i], i % 3 == 1 ? 0 : 2, 0);
 }
 
-/* Along the slip the Hessian is zero from |u| = eps_v on. */
+/* Along the slip the Hessian is zero for |u| >= eps_v. */
 static void test_sliding(void **state)
 {
 	(void)state;
@@ -137,8 +137,8 @@ static void test_overflow(void **state)
 	}
 }
 
-/* Near eps_v without kinetic friction: minus infinity along the slip, moderate across it. A clamp turns the former into
- * zero. */
+/* Near eps_v without kinetic friction, the eigenvalue is minus infinity along the slip and moderate across it. A clamp
+ * turns the former into zero. */
 static void test_overflow_along_alone(void **state)
 {
 	(void)state;
@@ -155,7 +155,8 @@ static void test_overflow_along_alone(void **state)
 		}
 }
 
-/* Just below eps_v the eigenvalue along the slip is small; the one across fits a double until mu_aniso scales it. */
+/* Just below eps_v the eigenvalue along the slip is small; the eigenvalue across it fits a double until mu_aniso scales
+ * it. */
 static void test_overflow_across_alone(void **state)
 {
 	(void)state;
@@ -169,7 +170,7 @@ static void test_overflow_across_alone(void **state)
 	assert_int_equal(inner_code(&batch, v, FRIC_PROJECT_NONE, inner, &error), FRIC_E_NOT_FINITE);
 }
 
-/* Eigenvalues that do not fit a double, or not with all digits, although their products with mu_aniso^2 do. */
+/* Eigenvalues that overflow or lose digits as doubles, although their products with mu_aniso^2 fit. */
 static void test_eigenvalues_before_scaling(void **state)
 {
 	static const double cases[][4] = {/* eps_v, force, mu_aniso, expected */
@@ -192,7 +193,7 @@ static void test_eigenvalues_before_scaling(void **state)
 		}
 }
 
-/* mu s/|u| does not occur in a Hessian in 2D, which is 0 while sliding. */
+/* In 2D there is no direction across the slip, so mu s/|u| is absent and the Hessian is 0 while sliding. */
 static void test_no_overflow_across_in_2d(void **state)
 {
 	(void)state;
@@ -255,7 +256,7 @@ static void test_core_block(void **state)
 		}
 }
 
-/* The rows of a basis may differ by any factor. */
+/* The rows of a basis may differ in size by any factor. */
 static void test_core_block_of_any_basis(void **state)
 {
 	(void)state;
@@ -271,7 +272,7 @@ static void test_core_block_of_any_basis(void **state)
 	assert_all_bits(block, ((double[]){0, 0x1p-1000, 0x1p-1000, 1}), 4);
 }
 
-/* Every entry of A counts, also where the basis is so large that kernels leave it to the careful form. */
+/* Every entry of A has an effect, also if the basis is so large that kernels leave the contact to the careful form. */
 static void test_core_block_of_a_large_basis(void **state)
 {
 	(void)state;
@@ -293,7 +294,7 @@ static void test_core_block_of_a_large_basis(void **state)
 	}
 }
 
-/* An inner matrix that does not fit, and a weight that does not: the lower one of the two contacts is named. */
+/* One contact's inner matrix overflows, and another one's weight. The one with the lower number is named. */
 static void test_faults_of_factors(void **state)
 {
 	(void)state;
@@ -338,7 +339,7 @@ static void test_stencil_weights(void **state)
 	fric_contacts_free(c);
 }
 
-/* One edge_vertex contact with stencil 2, 0, 1: rows and columns as they come. */
+/* One edge_vertex contact with stencil 2, 0, 1: rows and columns are in the order of the stencil. */
 static void test_order_of_triplets(void **state)
 {
 	(void)state;
@@ -366,7 +367,7 @@ static void test_order_of_triplets(void **state)
 	fric_contacts_free(c);
 }
 
-/* A triangle is the full list without the entries outside it, in the same order. */
+/* A triangle is the full list without the entries outside the triangle, in the same order. */
 static void test_triangles(void **state)
 {
 	(void)state;
@@ -399,7 +400,7 @@ static void test_triangles(void **state)
 	fric_contacts_free(c);
 }
 
-/* Rows and columns do not depend on skipping or velocities. */
+/* Rows and columns depend neither on skipping nor on velocities. */
 static void test_pattern_of_triplets(void **state)
 {
 	(void)state;
@@ -436,7 +437,7 @@ static void test_overflow_of_triplets(void **state)
 	struct fric_error error;
 	int32_t *rows = calloc(most, sizeof(int32_t)), *cols = calloc(most, sizeof(int32_t));
 	double *values = calloc(most, sizeof(double));
-	batch.groups[FRIC_VERTEX_VERTEX].tangent_basis = one_value(basis); /* not orthonormal, which the caller may do */
+	batch.groups[FRIC_VERTEX_VERTEX].tangent_basis = one_value(basis); /* not orthonormal, which is allowed */
 	struct fric_contacts *c = prepared(&batch);
 	assert_ok(fric_hessian_inner(&serial, c, query(v), FRIC_PROJECT_NONE, inner, &error));
 	assert_code(fric_hessian_triplets(&serial, c, inner, FRIC_FULL, rows, cols, values, &error), FRIC_E_NOT_FINITE);

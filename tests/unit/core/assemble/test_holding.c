@@ -1,12 +1,12 @@
-/* The purpose of anchors: a block under a load below the friction cone comes to rest and stays, and creeps without
- * them. The block is one vertex on a floor; its motion is integrated implicitly, a step at a time. */
+/* The purpose of anchors: a block under a load within the friction cone comes to rest and stays there; without anchors
+ * it creeps. The block is one vertex on a floor. Its motion is integrated implicitly, one step at a time. */
 #include "tests/unit/core/batches.h"
 
 static const double up[2] = {0, 1}, weight_of_block = 10, eps_v = 1e-3, mu_s = 0.5, mu_k = 0.3, mass = 1, step = 1e-3;
 
 struct block {
-	double v, x;      /* velocity and how far it has come */
-	double anchor[2]; /* along the floor, and across, which has no effect */
+	double v, x;      /* velocity, and distance covered */
+	double anchor[2]; /* along the floor; the second component, across it, has no effect */
 	bool anchored;
 };
 
@@ -23,8 +23,8 @@ static struct fric_contacts *contact_of(const struct block *b, enum fric_transit
 	return prepared(&batch);
 }
 
-/* m (v - v_old) / h = load - friction. Friction is concave below its peak: from below, Newton's method does not
- * overshoot. */
+/* Solves m (v - v_old) / h = load - friction. Friction is concave below its peak, so Newton's method does not overshoot
+ * if it starts from below. */
 static void solve(const struct fric_contacts *c, struct block *b, double load)
 {
 	const double before = b->v;
@@ -52,7 +52,7 @@ static void advance(struct block *b, enum fric_transition transition, double loa
 	fric_contacts_free(c);
 }
 
-/* The load grows slowly, so that the block does not swing past what it balances. */
+/* The load grows slowly, so that the block does not swing past its equilibrium. */
 enum { RAMP = 2000 };
 
 static struct block after(int n_steps, bool anchored, enum fric_transition transition, double load)
@@ -65,7 +65,7 @@ static struct block after(int n_steps, bool anchored, enum fric_transition trans
 
 enum { MANY = 100000, SETTLED = RAMP + 500 };
 
-/* Creep is 0 to rounding: the force of the anchor is off by a few ulp at most, so the block comes no farther. */
+/* Creep is 0 up to rounding: the anchor's force is off by a few ulp at most, so the block moves no farther. */
 static void test_holds(void **state)
 {
 	const double shares[] = {0.5, 0.95};
@@ -79,7 +79,7 @@ static void test_holds(void **state)
 	}
 }
 
-/* Without anchors friction is there only while the block moves. */
+/* Without anchors there is friction only while the block moves. */
 static void test_creeps_without(void **state)
 {
 	const double load = 0.5 * mu_s * weight_of_block;
@@ -90,7 +90,7 @@ static void test_creeps_without(void **state)
 	assert_near(later.x - b.x, 1000 * step * b.v, 1e-6 * step * eps_v);
 }
 
-/* With `peak` it breaks away at mu_s, neither before nor after; then the load in excess of mu_k drives it. */
+/* With `peak` the block breaks away exactly at mu_s; then the load in excess of mu_k drives it. */
 static void test_breaks_away(void **state)
 {
 	const double cone = mu_s * weight_of_block;
@@ -104,7 +104,7 @@ static void test_breaks_away(void **state)
 	assert_near(late.anchor[0], eps_v, 1e-15 * eps_v);
 }
 
-/* Cubic holds less, as its force has a lower peak. */
+/* Cubic holds a smaller load, because its force has a lower peak. */
 static void test_cubic_holds_less(void **state)
 {
 	(void)state;

@@ -1,4 +1,5 @@
-/* Potential and slope along a line, against fric_evaluate at its points, differences, and values by hand. */
+/* Compares potential and slope along a line with fric_evaluate at its points, with differences, and with values by
+ * hand. */
 #include "core/kernels/kernels.h"
 #include "tests/property/scene.h"
 #include "tests/unit/core/batches.h"
@@ -23,7 +24,7 @@ static struct result line_of(const struct fric_batch *batch, const double *veloc
 	return r;
 }
 
-/* mu lambda = 1, eps_v = 1: sliding along the direction, then sticking, at rest, and beyond. */
+/* mu lambda = 1, eps_v = 1. At the steps the vertex slides, sticks, is at rest, slides backwards, and slides faster. */
 static void test_by_hand(void **state)
 {
 	(void)state;
@@ -55,7 +56,7 @@ static void test_no_contacts(void **state)
 	assert_all_bits(r.slope, zero, 2);
 }
 
-/* The expected results at a point of a line: velocities there, rounded, and their evaluation. */
+/* Expected potential and slope at a point of a line, from an evaluation at the rounded velocities there. */
 static void at_point(const struct fric_context *context, const struct scene *s, const struct fric_contacts *c,
                      const struct fric_state *state, const double *direction, double t, double *potential,
                      double *slope)
@@ -74,7 +75,7 @@ static void at_point(const struct fric_context *context, const struct scene *s, 
 	free(gradient);
 }
 
-/* Dyadic numbers of few digits: v + t d is exact. */
+/* Dyadic numbers with few digits, for which v + t d is exact. */
 static void coarsen(double *x, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -209,8 +210,8 @@ static void floor_in_every_form(const double *v, const double *d, double eps_v, 
 	free(vertices);
 }
 
-/* Steps that end within rounding of eps_v, or where start and direction cancel but for their rounding. They are tested
- * one by one, as a sum would hide an ulp of its terms. */
+/* Steps that end within rounding of eps_v, or where start and direction cancel up to rounding. They are tested one by
+ * one, because an ulp of one term would be lost in a sum. */
 static void test_on_the_edge(void **state)
 {
 	(void)state;
@@ -229,7 +230,7 @@ static void test_on_the_edge(void **state)
 	}
 }
 
-/* A step so small that its product with the direction is lost still has a slope. */
+/* A step so small that adding it to the velocities changes nothing still has a slope. */
 static void test_a_tiny_step(void **state)
 {
 	(void)state;
@@ -242,7 +243,7 @@ static void test_a_tiny_step(void **state)
 	assert_true(out[1][0] > 0);
 }
 
-/* A direction that rounds to nothing next to eps_v matters where the step is as large. */
+/* A direction much smaller than a rounding of eps_v matters if the step is correspondingly large. */
 static void test_a_tiny_direction(void **state)
 {
 	(void)state;
@@ -254,7 +255,7 @@ static void test_a_tiny_direction(void **state)
 	assert_near(r.slope[0] * 0x1p1023, 2.5, 1e-14);
 }
 
-/* On its way through rest the line meets it exactly, and nothing is left to slide. */
+/* The line passes exactly through rest, where the slip is zero. */
 static void test_cancellation(void **state)
 {
 	(void)state;
@@ -279,17 +280,17 @@ static void test_overflow(void **state)
 	assert_code(r.code, FRIC_E_NOT_FINITE);
 	assert_int_equal(r.error.contact, 0);
 	r = line_of(&batch, (double[]){huge, 0, 0, huge, 0, 0}, (double[6]){0}, 1, steps);
-	assert_code(r.code, FRIC_E_NOT_FINITE); /* each fits, their sum does not */
+	assert_code(r.code, FRIC_E_NOT_FINITE); /* each fits, but their sum does not */
 	assert_int_equal(r.error.contact, -1);
 	r = line_of(&batch, (double[]){4, 0, 0, 4, 0, 0}, (double[]){huge, 0, 0, huge, 0, 0}, 1, steps);
-	assert_code(r.code, FRIC_E_NOT_FINITE); /* the sum of the slopes */
+	assert_code(r.code, FRIC_E_NOT_FINITE); /* here the sum of the slopes overflows */
 	assert_int_equal(r.error.contact, -1);
 	r = line_of(&batch, (double[]){0, 0, 0, huge, huge, 0}, (double[]){huge, huge, 0, 0, 0, 0}, 2, steps);
-	assert_code(r.code, FRIC_E_NOT_FINITE); /* the second contact at the first step, the first one at the second */
+	assert_code(r.code, FRIC_E_NOT_FINITE); /* contact 1 overflows at step 0, contact 0 at step 1 */
 	assert_int_equal(r.error.contact, 0);
 }
 
-/* A skipped contact adds nothing, whatever its velocity. */
+/* A skipped contact contributes nothing, whatever its velocity. */
 static void test_skipped(void **state)
 {
 	(void)state;
@@ -321,7 +322,7 @@ static void test_stop(void **state)
 	scene_free(&s);
 }
 
-/* Memory that raises the stop flag when it gives out a large block, and counts how much of it is written afterwards. */
+/* Memory that raises the stop flag when it hands out a large block, and counts how much of it is written afterwards. */
 struct stopping_memory {
 	atomic_bool stop;
 	size_t written;
@@ -345,7 +346,7 @@ static void give_and_count(void *pool, void *block, size_t bytes)
 	free(block);
 }
 
-/* 64 MB of sums: once the flag is raised, no thread goes through them. */
+/* The sums take 64 MB: once the flag is raised, no thread works through them. */
 static void test_stopped_before_the_sums(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
-/* The neighbours of a vertex, whatever their numbers: distinct, in ascending order, each incidence with the right
- * places. */
+/* The neighbours of a vertex are distinct and in ascending order, whatever their numbers, and each incidence has the
+ * right places. */
 #include "core/assemble/neighbours.h"
 
 #include "tests/property/scene.h"
@@ -47,7 +47,7 @@ static void check_search(enum fric_triangle triangle, int32_t v, const int32_t (
 	check_places(incidences, stencils, degree, triangle, v, list, n);
 }
 
-/* Vertices whose numbers differ in one byte, including the highest, or in all bytes. */
+/* Vertex numbers that differ in one byte (also the highest), or in all bytes. */
 static void test_numbers_of_any_size(void **state)
 {
 	(void)state;

@@ -1,11 +1,11 @@
-/* Additions to slips and forces: moving surfaces, anchors, drags; and their outputs. By hand, on a floor with mu lambda
- * = 1 and eps_v = 1. */
+/* Additions to slips and forces: moving surfaces, anchors, drags, and their outputs. Expected values are by hand, on a
+ * floor with mu lambda = 1 and eps_v = 1. */
 #include "tests/unit/core/batches.h"
 
 static const int32_t two[2] = {0, 1};
 static const double drag_of_two = 2, half = 0.5;
 
-/* G0 and G1 with mu = 1, eps_v = 1. */
+/* G0 and G1 for mu = 1, eps_v = 1. */
 static double g0(double z)
 {
 	return z < 1 ? 1 / 3. + z * z - z * z * z / 3 : z;
@@ -21,7 +21,7 @@ struct answer {
 	double potential, gradient[6], inner[3], velocity[2], force[3], anchor[3], ratio, status;
 };
 
-/* Results of a batch's one floor contact at the velocity of its vertex. */
+/* Results of a batch with one floor contact at its vertex's velocity. */
 static struct answer ask(const struct fric_batch *batch, const double velocity[3])
 {
 	struct answer a = {0};
@@ -41,7 +41,7 @@ static struct answer ask(const struct fric_batch *batch, const double velocity[3
 	return a;
 }
 
-/* On a floor that conveys everything along x, a vertex that moves with it is at rest. */
+/* On a floor that moves along x, a vertex that moves with it is at rest. */
 static void test_conveyor(void **state)
 {
 	static const double belt[3] = {3, 0, 0};
@@ -59,7 +59,8 @@ static void test_conveyor(void **state)
 	assert_near(slow.ratio, 0.5, 1e-16);
 }
 
-/* At rest an anchor pulls back, and it is shortened to eps_v for the next step; across the floor it has no effect. */
+/* At rest an anchor pulls back. It is shortened to eps_v for the next step; its component across the floor has no
+ * effect. */
 static void test_anchor(void **state)
 {
 	static const double short_one[3] = {0.3, 0.4, 5}, long_one[3] = {3, 4, 5};
@@ -80,7 +81,7 @@ static void test_anchor(void **state)
 	assert_near(far.status, 1, 0);
 }
 
-/* Surface velocity and anchor together, in 2D, with scaling: the anchor is that of the slip before scaling. */
+/* Surface velocity and anchor together, in 2D, with scaling. The anchor is measured before scaling. */
 static void test_plane(void **state)
 {
 	static const double up[2] = {0, 2}, belt[2] = {1, 0}, anchor[2] = {0.25, 3}, scaling = 4;
@@ -105,7 +106,7 @@ static void test_plane(void **state)
 	fric_contacts_free(c);
 }
 
-/* Bonds keep all of their deflection, until they break at 2 eps_v: not within rounding of it. */
+/* Bonds keep all of their deflection until they break at 2 eps_v; this one is not within rounding of that. */
 static void test_adhesion_keeps_anchors(void **state)
 {
 	struct fric_batch batch = floor_batch(two, 1, 2);
@@ -123,7 +124,7 @@ static void test_adhesion_keeps_anchors(void **state)
 	fric_contacts_free(c);
 }
 
-/* 2/2 y^2 in addition to any law, and its derivatives: weight * normal force is 2. */
+/* A drag adds 2/2 y^2 to any law, and its derivatives: weight * normal force is 2. */
 static void test_drag(void **state)
 {
 	struct fric_batch batch = floor_batch(two, 1, 2);
@@ -157,13 +158,13 @@ static void test_drag_leaves_anchors_out(void **state)
 	assert_all_near(resting.force, ((double[]){-g1(0.5), 0, 0}), 3, 1e-16);
 	assert_near(resting.inner[0], 2 * (1 - 0.5) + 4, 1e-15);
 	batch.groups[FRIC_PLANE_VERTEX].surface_velocity = one_value(belt);
-	const struct answer driven = ask(&batch, (double[]){-0.5, 3, 0}); /* slip (0, 2), without the anchor (-0.5, 2) */
+	const struct answer driven = ask(&batch, (double[]){-0.5, 3, 0}); /* slip (0, 2); without the anchor (-0.5, 2) */
 	assert_near(driven.potential, 2 + 2 * 4.25, 1e-14);
 	assert_all_near(driven.force, ((double[]){4 * 0.5, -1 - 4 * 2, 0}), 3, 1e-14);
 	assert_all_near(driven.gradient, ((double[]){-4 * 0.5, 1 + 4 * 2, 0}), 3, 1e-14);
 }
 
-/* Where the law alone would have a negative eigenvalue, the drag may lift it; a negative remainder is projected. */
+/* If the law alone has a negative eigenvalue, the drag may make it positive. If it stays negative, it is projected. */
 static void test_projection_sees_the_drag(void **state)
 {
 	struct fric_batch batch = floor_batch(two, 1, 2);
@@ -180,7 +181,7 @@ static void test_projection_sees_the_drag(void **state)
 			assert_ok(fric_hessian_inner(&serial, c, query(v), p, at[d][p], &error));
 		fric_contacts_free(c);
 	}
-	/* along the slip, which is the second axis of this floor's basis or the first: the other one is positive */
+	/* along the slip, which is the second or the first axis of this floor's basis; the other eigenvalue is positive */
 	const int along = at[0][0][0] < 0 ? 0 : 2, across = 2 - along;
 	assert_true(at[0][0][along] < -0.6);
 	for (int d = 1; d < 3; d++) {
@@ -192,7 +193,7 @@ static void test_projection_sees_the_drag(void **state)
 	}
 }
 
-/* The drag alone, without coefficients: sizes whose products leave the range of doubles on the way. */
+/* Drag without coefficients, with sizes whose intermediate products leave the range of doubles. */
 static void test_extreme_drags(void **state)
 {
 	struct fric_batch batch = floor_batch(two, 1, 2);
@@ -224,7 +225,7 @@ static void test_extreme_drags(void **state)
 	}
 }
 
-/* A slip, a force or an anchor that doubles do not hold is an error that names the contact. */
+/* A slip, force or anchor that overflows is an error that names the contact. */
 static void test_not_finite(void **state)
 {
 	static const double huge[3] = {-0x1.fp1023, 0, 0}, many = 0x1p1000;
@@ -251,7 +252,7 @@ static void test_not_finite(void **state)
 	fric_contacts_free(c);
 }
 
-/* Drags of many contacts may overflow where they add up, although each of them is finite. */
+/* Drags of many contacts may overflow in the sum, although each of them is finite. */
 static void test_sums_of_drags(void **state)
 {
 	static const int32_t same[2] = {0, 0};
@@ -272,7 +273,7 @@ static void test_sums_of_drags(void **state)
 	fric_contacts_free(c);
 }
 
-/* Whatever is added, a skipped contact gives zeros, even where it overflows. */
+/* A skipped contact gives zeros, even if its additions overflow. */
 static void test_skipped(void **state)
 {
 	static const double huge[3] = {0x1.8p1023, 1, 1}, positions[6] = {1, 2, 3, 1, 2, 3};
@@ -301,7 +302,7 @@ static void test_skipped(void **state)
 	fric_contacts_free(c);
 }
 
-/* The matchstick's direction is that of the whole lagged slip. */
+/* The direction for the matchstick is taken from the whole lagged slip, including anchor and surface velocity. */
 static void test_direction_of_the_lagged_slip(void **state)
 {
 	static const double belt[3] = {0, 1, 0}, anchor[3] = {0, 4, 0}, ellipse[2] = {0.25, 0.75};
@@ -325,7 +326,7 @@ static void test_direction_of_the_lagged_slip(void **state)
 	fric_contacts_free(c);
 }
 
-/* Below 1e-10 of its own eps_v, a contact has the direction of rest. */
+/* Below 1e-10 of its own eps_v, a contact has the direction that it has at rest. */
 static void test_directions_at_rest(void **state)
 {
 	static const double eps_v[3] = {1, 1e-4, 1}, ellipse[2] = {0.25, 0.75};
@@ -351,7 +352,7 @@ static void test_directions_at_rest(void **state)
 	fric_contacts_free(c);
 }
 
-/* Both sides of a stencil feel the force, by its weights, and the surface moves with the second side. */
+/* The force acts on both sides of a stencil, according to the weights, and the surface moves with the second side. */
 static void test_stencils(void **state)
 {
 	static const double belt[3] = {0.1, -0.2, 0.3}, anchor[3] = {-0.3, 0.2, 0.1};

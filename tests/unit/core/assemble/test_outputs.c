@@ -30,7 +30,7 @@ static void test_values(void **state)
 	assert_all_bits(out, ((double[]){0, 0, 1, 1}), 4);
 	get(c, velocities, FRIC_OUT_SLIP_RATIO, out);
 	assert_all_bits(out, ((double[]){0, 0.5, 1, 5}), 4);
-	batch.friction.mu_s = batch.friction.mu_k = 1e-200; /* computed differently, with the same thresholds */
+	batch.friction.mu_s = batch.friction.mu_k = 1e-200; /* computed differently, but with the same thresholds */
 	struct fric_contacts *extreme = prepared(&batch);
 	get(extreme, velocities, FRIC_OUT_STATUS, out);
 	assert_all_bits(out, ((double[]){0, 0, 1, 1}), 4);
@@ -38,7 +38,7 @@ static void test_values(void **state)
 	assert_all_bits(out, ((double[]){0, 0.5, 1, 5}), 4);
 	fric_contacts_free(extreme);
 	get(c, velocities, FRIC_OUT_NORMAL_FORCE, out);
-	assert_all_bits(out, ((double[]){2, 2, 2, 2}), 4); /* without the weight */
+	assert_all_bits(out, ((double[]){2, 2, 2, 2}), 4); /* does not include the weight */
 	get(c, velocities, FRIC_OUT_MU_S, out);
 	assert_all_bits(out, ((double[]){0.5, 0.5, 0.5, 0.5}), 4);
 	get(c, velocities, FRIC_OUT_TANGENT_BASIS, out);
@@ -204,7 +204,7 @@ static void test_skipped_penetration_has_no_distance(void **state)
 	fric_contacts_free(c);
 }
 
-/* A weight of a triangle overflows, in the second contact of its group. */
+/* The weight of a triangle corner overflows, in the second contact of its group. */
 static void test_fault_of_weights(void **state)
 {
 	(void)state;
@@ -234,7 +234,7 @@ static void test_faults(void **state)
 	v[7 * 3] = 1e200;
 	batch.friction.eps_v = 1e-200;
 	struct fric_contacts *c = prepared(&batch);
-	/* The ratio 1e400 is not a double, the potential is. */
+	/* The ratio 1e400 overflows; the potential does not. */
 	assert_code(fric_contact_output(&serial, c, query(v), FRIC_FACE_VERTEX, FRIC_OUT_SLIP_RATIO, out, &error),
 	            FRIC_E_NOT_FINITE);
 	assert_int_equal(error.group, FRIC_FACE_VERTEX);

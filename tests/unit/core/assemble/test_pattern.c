@@ -29,7 +29,7 @@ static void check_structure(const struct fric_pattern *p, size_t ndof, enum fric
 	}
 }
 
-/* The pattern is the set of the triplets' positions. */
+/* The pattern consists of exactly the positions of the triplets. */
 static void check_against_triplets(const struct fric_contacts *c, const double *inner, enum fric_triangle triangle)
 {
 	const size_t n = fric_n_triplets(c, triangle), ndof = dense_size(c);
@@ -79,7 +79,7 @@ static void test_sums_of_triplets(void **state)
 	}
 }
 
-/* Vertices in no contact have empty rows, at the start, in the middle and at the end. */
+/* Vertices without contacts have empty rows, at the start, in the middle and at the end. */
 static void test_empty_rows(void **state)
 {
 	(void)state;
@@ -141,7 +141,7 @@ static void test_independent_of_values(void **state)
 	fric_contacts_free(d);
 }
 
-/* One vertex against 3000 others. */
+/* One vertex is in contact with 3000 others. */
 static void test_hub(void **state)
 {
 	(void)state;
@@ -178,7 +178,7 @@ static void test_hub(void **state)
 	fric_contacts_free(c);
 }
 
-/* One pair of vertices in 5000 contacts, which all add to the same entries. */
+/* One pair of vertices has 5000 contacts, which all add to the same entries. */
 static void test_duplicates(void **state)
 {
 	(void)state;
@@ -205,12 +205,12 @@ static void test_duplicates(void **state)
 	assert_ok(fric_hessian_csr(&serial, c, inner, p, data, &error));
 	assert_bits(data[0], total); /* 2 mu / eps_v = 1 */
 	assert_bits(data[3], -total);
-	assert_near(data[20], 0, 0); /* in the direction of the normal */
+	assert_near(data[20], 0, 0); /* along the normal */
 	fric_pattern_free(p);
 	fric_contacts_free(c);
 }
 
-/* Blocks that are not of the form T A T^T: block (corner, j) of contact i contains its own indices. */
+/* Blocks that do not have the form T A T^T: block (corner, j) of contact i contains its own indices. */
 static void numbered_row(void *task, size_t contact, int corner, double blocks[FRIC_MAX_STENCIL][9])
 {
 	(void)task;
@@ -276,7 +276,7 @@ static void test_stop(void **state)
 	fric_contacts_free(c);
 }
 
-/* fric.h: the stop flag makes a call return FRIC_E_STOPPED; making a pattern of a million contacts is a long call. */
+/* The stop flag makes a call return FRIC_E_STOPPED (fric.h). Creating the pattern of a million contacts takes long. */
 static void test_stop_while_making_a_pattern(void **state)
 {
 	(void)state;
@@ -293,8 +293,8 @@ static void test_stop_while_making_a_pattern(void **state)
 	assert_null(p);
 }
 
-/* Memory that raises the flag when it gives out a certain block, and counts how much of large blocks is written: all of it
- * is 0x5a before. */
+/* Memory that raises the flag when it hands out a block of a certain size, and counts how many bytes of large blocks
+ * are written. All bytes are 0x5a at first. */
 struct stopping_memory {
 	atomic_bool stop;
 	size_t least, most; /* bytes of the block that raises the flag */
@@ -323,7 +323,8 @@ static void give_and_count(void *pool, void *block, size_t bytes)
 
 enum { N_SPARSE = 500000, N_OF_HUB = 200 };
 
-/* A hub, whose neighbours take a block of their own, and far behind it a last contact, if it is wanted. */
+/* A hub, whose list of neighbours takes a block of its own, and optionally a last contact with a far higher vertex
+ * number. */
 static void stops_among_empty_rows(size_t least, size_t most, bool has_last)
 {
 	int32_t vertices[2 * N_OF_HUB + 2];
@@ -352,10 +353,11 @@ static void stops_among_empty_rows(size_t least, size_t most, bool has_last)
 	assert_true(atomic_load(&m.stop));
 	assert_null(p);
 	fric_contacts_free(c);
-	assert_true(m.written < (N_SPARSE + 2) * sizeof(size_t) + LARGE); /* counting by vertex comes before */
+	assert_true(m.written < (N_SPARSE + 2) * sizeof(size_t) + LARGE); /* contacts per vertex are counted before */
 }
 
-/* Rows without entries, of which there may be fifty million. The flag is raised by the hub's block, or by the indices. */
+/* There may be fifty million rows without entries. The flag is raised when the hub's block is allocated, or that of the
+ * indices. */
 static void test_stop_among_empty_rows(void **state)
 {
 	(void)state;

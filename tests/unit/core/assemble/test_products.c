@@ -1,11 +1,11 @@
-/* The Hessian times vectors, against the matrix in rows, and values by hand. */
+/* Compares the Hessian times vectors with the matrix in rows, and with values by hand. */
 #include "core/kernels/kernels.h"
 #include "tests/property/scene.h"
 #include "tests/unit/core/batches.h"
 
 static const int32_t two[2] = {0, 1};
 
-/* Rows of the csr Hessian times a vector, each sum with that of its absolute terms. */
+/* Products of the rows of the csr Hessian with a vector, and the sums of their absolute terms. */
 static void multiply(const struct fric_pattern *pattern, const double *data, const double *x, double *out, double *size)
 {
 	const int64_t *indptr = fric_pattern_indptr(pattern);
@@ -21,7 +21,7 @@ static void multiply(const struct fric_pattern *pattern, const double *data, con
 
 enum { MANY = 77 }; /* the seed of a large scene */
 
-/* Many contacts on few vertices, in no order, so that forces are kept; or within reach of each other. */
+/* Many contacts on few vertices in random order, so that forces are deferred; or with stencils of nearby vertices. */
 static void make_scene(uint64_t seed, int dim, struct scene *s)
 {
 	struct rng rng = {seed};
@@ -33,7 +33,7 @@ static void make_scene(uint64_t seed, int dim, struct scene *s)
 	scene_create(s, &rng, o);
 }
 
-/* A ring of vertices is passed several times; some spans lie near, others far apart. */
+/* The contacts go round a ring of vertices several times; some spans have nearby vertices, others distant ones. */
 static void make_long_scene(uint64_t seed, struct scene *s)
 {
 	struct rng rng = {seed};
@@ -69,7 +69,7 @@ static void compare_with_csr(uint64_t seed, int dim, enum fric_projection projec
 	assert_ok(fric_hessian_products(&serial, c, query(s.velocities), projection, n_vectors, x, products, &error));
 	for (size_t l = 0; l < n_vectors; l++) {
 		multiply(pattern, data, x + l * n, row, size);
-		double largest = 0; /* entries of the matrix may have cancelled */
+		double largest = 0; /* entries of the matrix may be small because of cancellation */
 		for (size_t i = 0; i < n; i++)
 			largest = fmax(largest, size[i]);
 		assert_all_near(products + l * n, row, n, 1e-13 * largest);
@@ -86,11 +86,11 @@ static void test_as_the_matrix(void **state)
 		compare_with_csr(seed, seed % 4 ? 3 : 2, (enum fric_projection)(seed % 3), 1 + seed % 9);
 }
 
-/* The same bits in every form, on any number of threads, with a schedule at hand or without. */
+/* The bits are the same in every form and on any number of threads, with or without a schedule. */
 static void compare_forms(uint64_t seed, double size)
 {
 	static const char *const names[] = {"scalar", "baseline", "avx2", "avx512"};
-	enum { N_VECTORS = 11 }; /* eight at once, and three in turn */
+	enum { N_VECTORS = 11 }; /* eight vectors at once, and three one after the other */
 	struct scene s;
 	if (seed % 2)
 		make_long_scene(seed, &s);
@@ -130,7 +130,7 @@ static void test_forms_agree(void **state)
 			compare_forms(seed, (const double[]){1, 0, 1e-300, 1e250}[i]);
 }
 
-/* A vertex at rest on the floor: 2 mu lambda / eps_v in the plane, nothing along the normal. */
+/* A vertex at rest on the floor: 2 mu lambda / eps_v in the plane, zero along the normal. */
 static void test_by_hand(void **state)
 {
 	(void)state;
@@ -145,7 +145,7 @@ static void test_by_hand(void **state)
 	fric_contacts_free(c);
 }
 
-/* x . H x is not negative after projection, and x . H y is y . H x. */
+/* x . H x is not negative after projection, and x . H y equals y . H x. */
 static void test_semidefinite_and_symmetric(void **state)
 {
 	(void)state;
@@ -209,7 +209,7 @@ static void test_skipped(void **state)
 	fric_contacts_free(c);
 }
 
-/* Basis entries of any size: nothing is lost on the way to a product that fits. */
+/* Basis entries may have any size: no intermediate result overflows if the product fits. */
 static void test_extreme_basis(void **state)
 {
 	(void)state;
@@ -227,7 +227,7 @@ static void test_extreme_basis(void **state)
 	fric_contacts_free(c);
 }
 
-/* More spans than are processed together: each vector continues where it stopped. */
+/* There are more spans than are processed together: each vector continues where it stopped. */
 static void test_many_spans(void **state)
 {
 	(void)state;

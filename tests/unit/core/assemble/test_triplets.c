@@ -44,7 +44,7 @@ static void test_same_bits_as_the_plain_form(void **state)
 		check_all_triangles(&rng, random_options(&rng, 2 + round % 2), 1);
 }
 
-/* Chunks end inside every group, for every number of threads. */
+/* With any number of threads, chunks end inside every group. */
 static void test_same_bits_over_chunks_and_threads(void **state)
 {
 	(void)state;
@@ -94,8 +94,8 @@ static void test_names_the_first_contact_that_is_not_finite(void **state)
 	assembly_free(&a);
 }
 
-/* Large weights: the product of two may overflow even if the entry itself does not, and a zero does not hide that.
- * There are two equal contacts because the last one of a chunk is written by other code. */
+/* Large weights: a product of two may overflow even if the entry itself does not, and an entry of zero does not hide
+ * that. There are two equal contacts because other code writes the last contact of a chunk. */
 static void check_far_point(double closest, double entry, enum fric_code expected)
 {
 	struct fric_error error = {.contact = -1};
@@ -129,7 +129,8 @@ static void test_overflow_of_weights(void **state)
 	check_far_point(1e150, 0, FRIC_OK);
 }
 
-/* One contact with a far closest point among three: the last one of a chunk is written by other code than the rest. */
+/* One of three contacts has a far closest point. Each is tried, because other code writes the last contact of a
+ * chunk. */
 static void check_one_far_contact(size_t far, enum fric_triangle triangle, size_t stream_from)
 {
 	enum { N = 3 };

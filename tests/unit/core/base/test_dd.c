@@ -27,9 +27,9 @@ static void test_arithmetic(void **state)
 	for (int i = 0; i < 20000; i++) {
 		const struct dd a = random_dd(&rng);
 		struct dd b = random_dd(&rng);
-		if (i % 3 == 0) /* nearly equal */
+		if (i % 3 == 0) /* nearly equal numbers cancel */
 			b = dd_sum(a.hi, a.lo * uniform(&rng, 0, 2));
-		const exact size = exact_abs(of(a)) + exact_abs(of(b)); /* 113 bits may be too few for hi + lo */
+		const exact size = exact_abs(of(a)) + exact_abs(of(b)); /* 113 bits may not hold hi + lo */
 		check(dd_subtract(a, b), of(a) - of(b), exact_abs(of(a) - of(b)) * 0x1p-102 + size * 0x1p-112);
 		check(dd_add(a, b), of(a) + of(b), exact_abs(of(a) + of(b)) * 0x1p-102 + size * 0x1p-112);
 		check(dd_multiply(a, b), of(a) * of(b), exact_abs(of(a) * of(b)) * 0x1p-102);

@@ -1,8 +1,8 @@
-/* Every allocation fails in turn. The sources are included with their allocators replaced, so that the library's
- * objects of these files are not linked. AddressSanitizer reports what a failure leaks. */
+/* Every allocation fails in turn. The sources are included here with their allocators replaced, so the library's
+ * objects of these files are not linked. AddressSanitizer reports memory that is leaked after a failure. */
 #include <stdlib.h>
 
-static int n_before_failure; /* allocations that succeed */
+static int n_before_failure; /* number of allocations that still succeed */
 
 static int fails(void)
 {
@@ -54,7 +54,7 @@ static void test_sizes_that_wrap(void **state)
 	n_before_failure = PLENTY;
 	assert_null(memory_from_system(SIZE_MAX));
 	assert_null(memory_from_system(SIZE_MAX - FRIC_HUGE_PAGE / 2));
-	assert_int_equal(n_before_failure, PLENTY); /* no allocator was called */
+	assert_int_equal(n_before_failure, PLENTY); /* refused before calling an allocator */
 	void *block = memory_from_system(1);
 	assert_non_null(block);
 	free(block);

@@ -44,7 +44,7 @@ static void test_every_item_once(void **state)
 		}
 }
 
-/* The second chunk is begun before the first one fails, and fails when that has been noted. */
+/* The second chunk starts before the first one fails, and fails after that failure was recorded. */
 static atomic_bool second_is_begun, first_has_failed;
 
 static void fail_in_turn(void *task, size_t chunk, size_t begin, size_t end, struct fault *fault)
@@ -110,7 +110,7 @@ static void test_stop(void **state)
 	}
 }
 
-/* The first chunk raises the flag while others run: no thread begins another chunk. */
+/* The first chunk raises the flag while others run: no thread starts another chunk. */
 struct halting {
 	atomic_bool stop;
 	atomic_int begun;
@@ -140,13 +140,13 @@ static void test_stop_on_the_way(void **state)
 	}
 }
 
-/* The chunks of three phases: no phase begins before the previous one is complete. */
+/* Chunks of three phases: no phase starts before the previous one is complete. */
 enum { N_CHUNKS = 37 };
 
 struct sequence {
 	atomic_int done[3];
 	atomic_bool disorder;
-	size_t fault_at; /* chunk of the second phase from which on faults occur */
+	size_t fault_at; /* the first chunk of the second phase that has a fault */
 };
 
 static void step(struct sequence *s, int phase, size_t chunk, size_t begin, size_t end, struct fault *fault)
@@ -157,7 +157,7 @@ static void step(struct sequence *s, int phase, size_t chunk, size_t begin, size
 		atomic_store(&s->disorder, true);
 	if (phase == 1 && chunk >= s->fault_at)
 		*fault = (struct fault){FRIC_E_PENETRATION, 1000 - chunk};
-	if (chunk == N_CHUNKS - 1) /* meanwhile the others have nothing left to do */
+	if (chunk == N_CHUNKS - 1) /* keeps the other threads waiting without work */
 		nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
 	atomic_fetch_add(&s->done[phase], 1);
 }
@@ -190,7 +190,7 @@ static void test_phases(void **state)
 			for (int p = 0; p < 3; p++)
 				assert_int_equal(atomic_load(&s.done[p]), N_CHUNKS);
 			assert_false(atomic_load(&s.disorder));
-			struct sequence faulty = {.fault_at = 20}; /* positions descend, so every chunk has to be examined */
+			struct sequence faulty = {.fault_at = 20}; /* positions descend, so every chunk must be examined */
 			const struct fault fault = fricp_parallel_phases(&context, thread_counts[t], phases, 3, &faulty);
 			assert_code(fault.code, FRIC_E_PENETRATION);
 			assert_int_equal(fault.position, 1000 - (N_CHUNKS - 1));
@@ -210,7 +210,7 @@ static void test_team_size(void **state)
 	assert_int_equal(fricp_team_size(&low, 10), 3);
 }
 
-/* The second thread keeps its first chunk for a while, as if another process had taken its processor. */
+/* The second thread is held up in its first chunk, as if another process had taken its processor. */
 static atomic_bool second_has_come;
 
 static void come_late(void *task, size_t chunk, size_t begin, size_t end, struct fault *fault)

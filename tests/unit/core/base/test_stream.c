@@ -10,7 +10,7 @@ static void fill(char *bytes, size_t n)
 		bytes[i] = (char)(1 + i % 101);
 }
 
-/* n bytes have arrived at `at`, and nothing around them has changed. */
+/* All n bytes have arrived at `at`, and nothing around them has changed. */
 static void check_room(const char *room, size_t at, const char *expected, size_t n)
 {
 	assert_memory_equal(room + at, expected, n);
@@ -19,7 +19,7 @@ static void check_room(const char *room, size_t at, const char *expected, size_t
 			assert_int_equal(room[i], 0x5a);
 }
 
-/* Data from and to any position in a cache line. */
+/* Source and destination may be at any position in a cache line. */
 static void test_every_place(void **state)
 {
 	(void)state;
@@ -37,7 +37,7 @@ static void test_every_place(void **state)
 			}
 }
 
-/* Bytes written beyond the end of a delivery are ignored, if the stage has room for them. */
+/* Bytes written beyond the end of a delivery are ignored if the stage has room for them. */
 static void deliver(struct stage *stage, const char *from, size_t n, size_t surplus)
 {
 	char *place = stage_place(stage);
@@ -67,7 +67,7 @@ static void test_stages_begin_anywhere(void **state)
 		}
 }
 
-/* Deliveries as large as can be, and cache lines that two stages share. */
+/* Deliveries of the maximum size, and cache lines shared by two stages. */
 static void test_neighbours(void **state)
 {
 	(void)state;

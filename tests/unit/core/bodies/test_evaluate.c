@@ -1,11 +1,11 @@
-/* Contacts of bodies by hand: slip, spin and rolling, the resulting forces and torques, and the contact named in case
- * of a fault. */
+/* Contacts of bodies, by hand: slip, spin and rolling, the resulting forces and torques, and which contact is named in
+ * case of a fault. */
 #include "tests/unit/core/batches.h"
 
 enum { MOST = 400 };
 static const double pi = 3.14159265358979323846;
 
-/* A body that touches the floor z = 0 one below its point; mu 0.5, eps_v 1, normal force 2. */
+/* A body that touches the floor z = 0 at distance 1 below its reference point; mu 0.5, eps_v 1, normal force 2. */
 struct ball {
 	int32_t bodies[2];
 	double position[6], point[3], normal[3], spin_radius, roll_radius;
@@ -80,7 +80,8 @@ static void test_counts(void **state)
 	fric_contacts_free(c);
 }
 
-/* A ball of radius 1 that slides along x at 3 and does not turn: force mu N against it, torque about its point. */
+/* A ball of radius 1 slides along x at 3 without turning: the force is mu N against the motion, with a torque about the
+ * centre. */
 static void test_sliding_ball(void **state)
 {
 	const double v[12] = {3, 0, 0, 0, 0, 0}, expected[12] = {1, 0, 0, 0, -1, 0};
@@ -95,7 +96,8 @@ static void test_sliding_ball(void **state)
 	fric_contacts_free(c);
 }
 
-/* Rolling without slipping, w = (0, v, 0), leaves rolling resistance alone: P^T w is 3 long, S is 0.25 times that. */
+/* Rolling without slipping, w = (0, v, 0), leaves only rolling resistance: P^T w has length 3, and S is 0.25 times
+ * that. */
 static void test_rolling_ball(void **state)
 {
 	const double v[12] = {3, 0, 0, 0, 3, 0}, z = 0.75, force = 2 * 0.5 * (2 * z - z * z);
@@ -118,7 +120,7 @@ static void test_rolling_ball(void **state)
 	fric_contacts_free(c);
 }
 
-/* Spinning about the normal, at 4: S is 0.5 times that. */
+/* The ball spins about the normal at 4, and S is 0.5 times that. */
 static void test_spinning_ball(void **state)
 {
 	const double v[12] = {0, 0, 0, 0, 0, 4}, expected[12] = {0, 0, 0, 0, 0, 0.5};
@@ -136,7 +138,7 @@ static void test_spinning_ball(void **state)
 	fric_contacts_free(c);
 }
 
-/* One budget: u = 3, spin_radius * 8 = 4, together 5. */
+/* Sliding and spinning add up in one slip: u = 3, spin_radius * 8 = 4, together 5. */
 static void test_one_budget(void **state)
 {
 	const double v[12] = {3, 0, 0, 0, 0, 8}, expected[12] = {0.6, 0, 0, 0, -0.6, 0.8 * 0.5};
@@ -153,7 +155,7 @@ static void test_one_budget(void **state)
 	fric_contacts_free(c);
 }
 
-/* In 2D w is positive from x to y, so a wheel with v = 3 and w = -3 rolls on the floor below it. */
+/* In 2D a positive w turns x towards y, so a wheel with v = 3 and w = -3 rolls on the floor below it. */
 static void test_wheel(void **state)
 {
 	const double sliding[6] = {3, 0, 0}, rolling[6] = {3, 0, -3}, z = 0.75, force = 2 * z - z * z;
@@ -172,7 +174,7 @@ static void test_wheel(void **state)
 	fric_contacts_free(c);
 }
 
-/* The second body has the opposite force, with its own arm: from (5, 2, -3) to (1, 2, 0) it is (-4, 0, 3). */
+/* The opposite force acts on the second body, with an arm of its own: from (5, 2, -3) to (1, 2, 0), so (-4, 0, 3). */
 static void test_second_body(void **state)
 {
 	const double v[12] = {3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, expected[12] = {1, 0, 0, 0, -1, 0, -1, 0, 0, 0, -3, 0};
@@ -187,7 +189,7 @@ static void test_second_body(void **state)
 	fric_contacts_free(c);
 }
 
-/* J^T A J where all of its entries are known: at rest A = 2 s mu / eps_v I. */
+/* J^T A J with all entries known: at rest A = 2 s mu / eps_v I. */
 static void test_factors_at_rest(void **state)
 {
 	static const double rest[12];
@@ -203,7 +205,7 @@ static void test_factors_at_rest(void **state)
 			assert_near(inner[e], r == t ? 2 : 0, 1e-15);
 	for (int e = 0; e < 6; e++) /* spin */
 		assert_near(jacobian[2 * 6 + e], e == 5 ? 0.5 : 0, 0);
-	for (int e = 0; e < 3; e++) /* rolling depends on rotation alone */
+	for (int e = 0; e < 3; e++) /* rolling depends only on rotation */
 		assert_true(jacobian[3 * 6 + e] == 0 && jacobian[4 * 6 + e] == 0);
 	assert_near(hypot(jacobian[3 * 6 + 3], jacobian[3 * 6 + 4]), 0.25, 1e-15);
 	fric_contacts_free(c);
@@ -262,7 +264,7 @@ static void test_material_table(void **state)
 
 /* ---- faults ---- */
 
-/* Three balls on the floor, the last two with faults; the first of these is named. */
+/* Three balls on the floor, of which the last two have faults; the second one is named. */
 static void test_the_first_fault_is_named(void **state)
 {
 	const int32_t bodies[3] = {0, 1, 1};
@@ -286,7 +288,7 @@ static void test_the_first_fault_is_named(void **state)
 	fric_contacts_free(c);
 }
 
-/* Sums that overflow although no contact does. */
+/* A sum overflows although no contact does. */
 static void test_no_contact_is_to_blame_for_a_sum(void **state)
 {
 	const int32_t bodies[2] = {0, 0};
@@ -321,7 +323,7 @@ static void test_arms_that_do_not_fit(void **state)
 	assert_null(c);
 }
 
-/* A grain along the normal is skipped: the contact contributes nothing, and the others are unaffected. */
+/* A contact whose grain is parallel to the normal is skipped: it contributes nothing, and the others are unaffected. */
 static void test_skipped(void **state)
 {
 	static const double grain[6] = {1, 0, 0, 0, 0, 1};
@@ -361,8 +363,8 @@ static void test_skipped(void **state)
 
 /* ---- Coulomb's disc ---- */
 
-/* Force and torque of a disc of radius 1 under uniform pressure that slides at v and spins at w: an integral over the
- * disc, by a midpoint rule so fine that its error does not matter. */
+/* Force and torque of a disc of radius 1 under uniform pressure that slides at v and spins at w, integrated over the
+ * disc by a midpoint rule that is so fine that its error does not matter. */
 static void disc_by_quadrature(double v, double w, double *force, double *torque)
 {
 	enum { RINGS = 500, SECTORS = 500 };
@@ -409,7 +411,7 @@ static void test_disc_of_many_contacts(void **state)
 	fric_contacts_free(c);
 }
 
-/* A single contact with spin_radius 2R/3 has the torque of the disc that only spins. */
+/* A single contact with spin_radius 2R/3 has the torque of a disc that spins without sliding. */
 static void test_disc_of_one_contact(void **state)
 {
 	const double v[12] = {0, 0, 0, 0, 0, 5};

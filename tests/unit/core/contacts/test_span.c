@@ -1,9 +1,9 @@
-/* The cutting of contacts into spans. */
+/* The division of contacts into spans. */
 #include "core/contacts/span.h"
 
 #include "tests/unit/core/check.h"
 
-/* Groups that end within spans and chunks, an empty one, and one that fills chunks. */
+/* Groups that end within spans and chunks, an empty group, and one that fills whole chunks. */
 static const struct fric_contacts cut = {.n = 5000, .start = {0, 100, 100, 100 + FRIC_SPAN, 4 * FRIC_CHUNK, 5000}};
 
 static void test_spans_of_a_chunk(void **state)
@@ -25,7 +25,7 @@ static void test_spans_of_a_chunk(void **state)
 	assert_int_equal(next_span(&cut, 100, 150).n, 50);
 }
 
-/* No span crosses a group or a chunk, and each has a slot of its own, in order. */
+/* No span crosses a group or a chunk, and each has its own slot, in order. */
 static void test_slots(void **state)
 {
 	(void)state;

@@ -1,12 +1,12 @@
-/* Derivatives at contacts of bodies: by hand, where they are zero, which faults are named, and on any number of threads.
- * tests/property compares them with differences. */
+/* Derivatives at contacts of bodies: values by hand, cases where they are zero, the contact named in case of a fault,
+ * and independence of the number of threads. tests/property compares them with differences. */
 #include <stdio.h>
 
 #include "tests/property/differentials.h"
 #include "tests/unit/core/batches.h"
 
-/* A ball that touches the floor z = 0 one below its point; mu 0.5, eps_v 1, normal force 2. It slides at 3 along x and
- * spins at 8: with radius 0.5, |S| = 5, the potential is 5. */
+/* A ball that touches the floor z = 0 at distance 1 below its reference point; mu 0.5, eps_v 1, normal force 2. It
+ * slides at 3 along x and spins at 8: with spin radius 0.5, |S| = 5 and the potential is 5. */
 struct ball {
 	int32_t body;
 	double position[3], point[3], normal[3], grain[3], spin_radius, roll_radius, mu_aniso[2], ellipse[2];
@@ -39,8 +39,8 @@ static void ball_batch(struct ball *b)
 	                                                       .roll_radius = {&b->roll_radius, 1}};
 }
 
-/* A prepared ball and the query about it at its own velocities; vertices' and bodies' directions follow if so
- * chosen. */
+/* A prepared ball and a query at its own velocities. The flags choose whether the directions of effective coefficients
+ * at vertices and at bodies follow the slip. */
 struct asked {
 	struct fric_contacts *contacts;
 	struct fric_state *state;
@@ -93,7 +93,7 @@ static void assert_vector(const double *x, double a, double b, double c)
 	assert_all_near(x, expected, 3, 1e-14);
 }
 
-/* D = |S| = sqrt(|v + w x r|^2 + (0.5 w_z)^2): its derivatives with respect to all inputs. */
+/* D = |S| = sqrt(|v + w x r|^2 + (0.5 w_z)^2), and its derivatives with respect to all inputs. */
 static void test_derivatives_of_the_potential(void **state)
 {
 	struct ball b;
@@ -126,7 +126,7 @@ static void test_derivatives_of_the_potential(void **state)
 	done(&a);
 }
 
-/* Force 3/|S| and torque 0.25 * 8/|S|, with respect to the radius. */
+/* The derivatives of the force 3/|S| and the torque 0.25 * 8/|S| with respect to the spin radius. */
 static void test_radius_forwards_and_backwards(void **state)
 {
 	struct ball b;
@@ -148,7 +148,7 @@ static void test_radius_forwards_and_backwards(void **state)
 	done(&a);
 }
 
-/* The slip of a ball as given, whose arm is (0, 0, -1): S = (v_x - w_y, v_y + w_x, R w_z, r w_x, r w_y), in 113 bits. */
+/* The slip of a ball whose arm is (0, 0, -1), in 113 bits: S = (v_x - w_y, v_y + w_x, R w_z, r w_x, r w_y). */
 static void slip_of(const struct ball *b, const double *v, __float128 slip[5])
 {
 	slip[0] = (__float128)v[0] - v[4];
@@ -174,7 +174,7 @@ static __float128 product_of(const __float128 x[5], const __float128 y[5])
 	return sum;
 }
 
-/* J^T (I - S S^T / |S|^2) J d / |S|: the product of the Hessian of D = |S| and d. */
+/* J^T (I - S S^T / |S|^2) J d / |S|, the product of the Hessian of D = |S| with d. */
 static void bent_by_hand(const struct ball *b, const double d[6], __float128 out[6])
 {
 	__float128 slip[5], change[5], size, along;
@@ -197,7 +197,8 @@ static void assert_digits(const double *x, const __float128 *y, size_t n)
 		}
 }
 
-/* One component of the slip exceeds the others by up to 1e9: jvp, vjp and products with second derivatives keep all digits. */
+/* One component of the slip exceeds the others by up to 1e9: jvp, vjp and products with second derivatives keep all
+ * digits. */
 static void test_one_component_far_larger(void **state)
 {
 	const double along[6] = {0.5, -1.5, 3, 0.25, 2, -1.25}, anchor[3] = {0}, surface[3] = {0};
@@ -234,7 +235,7 @@ static void test_one_component_far_larger(void **state)
 	}
 }
 
-/* A drag of zero: 2 nu |S|^2 / 2 with |S| = 5 without the anchor. */
+/* The derivative with respect to a drag that is zero: 2 nu |S|^2 / 2 with |S| = 5, the slip without the anchor. */
 static void test_viscous_from_zero(void **state)
 {
 	struct ball b;
@@ -258,7 +259,7 @@ static void test_viscous_from_zero(void **state)
 	done(&a);
 }
 
-/* At rest the Hessian is 2 mu s / eps_v = 2e310, too large for a double; its product with a small velocity is not. */
+/* At rest the Hessian is 2 mu s / eps_v = 2e310 and overflows; its product with a small velocity does not. */
 static void test_velocities_with_a_steep_law(void **state)
 {
 	struct ball b;
@@ -279,7 +280,7 @@ static void test_velocities_with_a_steep_law(void **state)
 	done(&a);
 }
 
-/* A rotation of ball, normal and grain about z turns the force with it. */
+/* Rotating ball, normal and grain about z rotates the force with them. */
 static void test_everything_turns(void **state)
 {
 	struct ball b;
@@ -299,7 +300,8 @@ static void test_everything_turns(void **state)
 	done(&a);
 }
 
-/* Coefficients follow the slip at the lagged velocities if bodies' directions do, whatever vertices' do. */
+/* Coefficients of bodies follow the slip at the lagged velocities if their flag is set, whatever the flag for
+ * vertices. */
 static void test_who_follows(void **state)
 {
 	struct ball b;
@@ -333,7 +335,7 @@ static void test_who_follows(void **state)
 	}
 }
 
-/* A skipped contact has no derivative, and writes zeros. */
+/* A skipped contact has zero derivatives. */
 static void test_skipped(void **state)
 {
 	struct ball b;
@@ -365,7 +367,7 @@ static void test_skipped(void **state)
 	done(&a);
 }
 
-/* A contact whose derivative does not fit a double is named; an overflow of a sum names none. */
+/* A contact whose derivative overflows is named; if a sum overflows, no contact is named. */
 static void test_overflow(void **state)
 {
 	struct ball b;
@@ -417,7 +419,7 @@ static struct answers all_answers(const struct fric_context *context, const stru
 	return (struct answers){NULL, 0};
 }
 
-/* Bodies that most contacts share, several chunks of them, and fields with one row for all. */
+/* Bodies shared by most contacts, several chunks of contacts, and fields with one row for all. */
 static struct scene crowd(struct rng *rng, int i)
 {
 	struct options o = random_options(rng, 2 + i % 2);
@@ -462,7 +464,7 @@ static void test_threads(void **state)
 	}
 }
 
-/* Memory whose n-th block and all that follow are refused. */
+/* Memory that refuses the n-th block and all later ones. */
 struct scarce {
 	size_t left, taken, given;
 };
@@ -512,7 +514,7 @@ static void test_out_of_memory(void **state)
 		assert_code(error.code, FRIC_E_MEMORY);
 		failed++;
 	}
-	assert_true(failed >= 4); /* of bodies: evaluated twice, jvp, vjp */
+	assert_true(failed >= 4); /* those of bodies: two evaluations, jvp, vjp */
 	scene_contacts_free(c);
 	scene_free(&s);
 }

@@ -1,9 +1,8 @@
-/* fric_jvp and fric_vjp of contacts that can be done by hand, and their errors. */
+/* fric_jvp and fric_vjp for contacts simple enough to do by hand, and their errors. */
 #include "tests/unit/core/batches.h"
 
 enum { MOST_VERTICES = 4 };
 
-/* A batch, a query, and their results. */
 struct asked {
 	struct fric_batch batch;
 	struct fric_contacts *contacts;
@@ -34,7 +33,7 @@ static enum fric_code backwards(const struct fric_context *context, struct asked
 	return fric_vjp(context, &a->derivation, psi, gamma, &a->potential, a->gradient, wanted, &a->error);
 }
 
-/* One vertex on the floor z = 0 at a velocity: normal force 2, mu 0.5, eps_v 1. */
+/* One vertex moves on the floor z = 0: normal force 2, mu 0.5, eps_v 1. */
 static const int32_t first_vertex[2] = {0, 0}, two_vertices[2] = {0, 1};
 
 static void on_floor(struct asked *a, const double *v)
@@ -93,8 +92,8 @@ static void test_sliding(void **state)
 	check(&a, by_field(FRIC_WRT_MU_S, one), one, 1, 0, (double[]){0, 0, 0});
 	check(&a, by_field(FRIC_WRT_EPS_V, one), one, 1, 0, (double[]){0, 0, 0});
 	check(&a, by_field(FRIC_WRT_VELOCITIES, along), along, 3, 0.6, (double[]){0.128, -0.096, 0});
-	/* T = 1 - n n^T: its tangent takes v to -(n' (n.v) + n (n'.v)) = (-2, 0, -3), whose part across the slip is (-1.28,
-	 * 0.96, -3) */
+	/* T = 1 - n n^T. Its tangent maps v to -(n' (n.v) + n (n'.v)) = (-2, 0, -3); the part across the slip is (-1.28,
+	 * 0.96, -3). */
 	check(&a, by_row(FRIC_ROW_PLANE_NORMAL, along), along, 3, -1.2, (double[]){-0.256, 0.192, -0.6});
 	fric_contacts_free(a.contacts);
 }
@@ -113,7 +112,7 @@ static void test_sticking(void **state)
 	fric_contacts_free(a.contacts);
 }
 
-/* At rest A is 2 s mu_s / eps_v, whatever the direction. */
+/* At rest A is 2 s mu_s / eps_v I, whatever the direction. */
 static void test_rest(void **state)
 {
 	(void)state;
@@ -126,7 +125,7 @@ static void test_rest(void **state)
 	fric_contacts_free(a.contacts);
 }
 
-/* Offsets of the slip, and the drag, which does not act on the anchor. */
+/* Offsets of the slip, and the drag, which acts on the slip without the anchor. */
 static void test_offsets(void **state)
 {
 	(void)state;
@@ -137,13 +136,13 @@ static void test_offsets(void **state)
 	g->surface_velocity = one_value(surface);
 	g->anchor = one_value(anchor);
 	g->viscous = one_value(&viscous);
-	prepare(&a, v); /* u = (3, 4), bare = (1, 1) */
+	prepare(&a, v); /* u = (3, 4); without the anchor (1, 1) */
 	check(&a, by_row(FRIC_ROW_ANCHOR, x), x, 3, 0.6, (double[]){0.128, -0.096, 0});
 	check(&a, by_row(FRIC_ROW_SURFACE_VELOCITY, x), x, 3, -1.1, (double[]){-0.628, 0.096, 0});
 	check(&a, by_row(FRIC_ROW_VISCOUS, one), one, 1, 2, (double[]){2, 2, 0});
 	check(&a, by_row(FRIC_ROW_NORMAL_FORCE, one), one, 1, 2.75, (double[]){0.55, 0.65, 0});
 	fric_contacts_free(a.contacts);
-	/* u = (3, 4) once more, F = P (a D'), and the second axis grows: u' = (0, 2) */
+	/* u = (3, 4), F = P (a D'); the second axis grows, so u' = (0, 2) */
 	a.batch = floor_batch(first_vertex, 1, 1);
 	g->mu_aniso = one_value(aniso);
 	v[0] = 3;
@@ -152,7 +151,7 @@ static void test_offsets(void **state)
 	fric_contacts_free(a.contacts);
 }
 
-/* At a knot the branch to its right counts. */
+/* At a knot the derivative is that of the branch to the right. */
 static void test_knots(void **state)
 {
 	(void)state;
@@ -172,7 +171,7 @@ static void test_knots(void **state)
 	fric_contacts_free(a.contacts);
 }
 
-/* A barrier's force ends at dhat, smoothly or not; a contact beyond has no derivative. */
+/* The force of a barrier goes to zero at dhat, smoothly or not; a contact beyond has zero derivatives. */
 static void test_barrier(void **state)
 {
 	(void)state;
@@ -194,7 +193,7 @@ static void test_barrier(void **state)
 	fric_contacts_free(a.contacts);
 }
 
-/* The direction of an effective coefficient is a constant unless it follows the slip that it was chosen along. */
+/* The direction of an effective coefficient is constant unless it follows the slip for which it was chosen. */
 static void test_directions(void **state)
 {
 	(void)state;
@@ -222,7 +221,7 @@ static void test_directions(void **state)
 
 /* ---- errors ---- */
 
-/* An overflow of a contact's own numbers names the contact. */
+/* If a contact's own numbers overflow, the contact is named. */
 static void test_overflow_of_a_contact(void **state)
 {
 	(void)state;
@@ -245,7 +244,7 @@ static void test_overflow_of_a_contact(void **state)
 	fric_contacts_free(a.contacts);
 }
 
-/* An overflow of a sum over contacts names none. */
+/* If a sum over contacts overflows, no contact is named. */
 static void test_overflow_of_a_sum(void **state)
 {
 	(void)state;
@@ -261,7 +260,7 @@ static void test_overflow_of_a_sum(void **state)
 	fric_contacts_free(a.contacts);
 }
 
-/* Neither does an overflow of a sum at a vertex. */
+/* If a sum at a vertex overflows, no contact is named. */
 static void test_overflow_at_a_vertex(void **state)
 {
 	(void)state;
@@ -277,9 +276,9 @@ static void test_overflow_at_a_vertex(void **state)
 	fric_contacts_free(a.contacts);
 }
 
-/* Memory that counts what is taken, and fails once. */
+/* Memory that counts blocks in use, and fails once. */
 struct scarce {
-	int taken, left; /* blocks; allocations that succeed */
+	int taken, left; /* blocks in use; allocations that still succeed */
 };
 
 static void *take(void *pool, size_t bytes)

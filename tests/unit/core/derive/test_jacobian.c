@@ -1,5 +1,5 @@
-/* The Jacobian of the gradient with respect to positions: against differences of gradients, kernels against the plain
- * form, triplets against rows. */
+/* The Jacobian of the gradient with respect to positions: compares it with differences of gradients, kernels with the
+ * plain form, and triplets with rows. */
 #include "core/derive/jacobian.h"
 #include "tests/property/boundaries.h"
 
@@ -11,7 +11,6 @@ struct subject {
 	size_t n_dofs, n_columns;
 };
 
-/* Prepares the contacts of its scene. */
 static void subject_prepare(struct subject *s, bool follow)
 {
 	s->contacts = scene_contacts(&serial, &s->scene);
@@ -37,7 +36,7 @@ static void subject_free(struct subject *s)
 	scene_free(&s->scene);
 }
 
-/* All entries, [n_dofs, n_columns], from triplets. */
+/* The whole matrix [n_dofs, n_columns], from triplets. */
 static double *whole_matrix(const struct fric_context *context, const struct subject *s)
 {
 	const size_t n = fric_n_jacobian_triplets(s->contacts);
@@ -57,7 +56,7 @@ static double *whole_matrix(const struct fric_context *context, const struct sub
 	return all;
 }
 
-/* The gradient with one coordinate moved; the effective coefficients follow if the derivation says so, otherwise they
+/* The gradient after moving one coordinate. Effective coefficients follow if the derivation says so; otherwise they
  * keep their directions. */
 static void gradient_at(const struct subject *s, size_t column, double step, double *gradient)
 {
@@ -79,8 +78,8 @@ static void gradient_at(const struct subject *s, size_t column, double step, dou
 	free(positions);
 }
 
-/* (8 (f(h) - f(-h)) - (f(2h) - f(-2h))) / 12h, off by h^4. Contacts within a step of a knot of their law would be off by
- * more, so entries may differ in a few columns. */
+/* Compares with (8 (f(h) - f(-h)) - (f(2h) - f(-2h))) / 12h, whose error is of order h^4. It is larger if a contact is
+ * within a step of a knot of its law, so entries may differ in a few columns. */
 static void check_differences(struct subject *s)
 {
 	const double h = 1e-5;
@@ -123,15 +122,15 @@ static void test_differences(void **state)
 		struct subject s;
 		struct options o = any_options(&rng, 2 + i % 2);
 		const bool follow = coin(&rng);
-		o.ellipses &= follow; /* otherwise directions would have to be held */
+		o.ellipses &= follow; /* otherwise the differences would have to keep directions fixed */
 		subject_create(&s, &rng, o, follow);
 		check_differences(&s);
 		subject_free(&s);
 	}
 }
 
-/* Difference between a contact's derivatives with respect to one vector and the plain form's, in units of the largest
- * of them. */
+/* Difference between a contact's derivatives with respect to one vector and those of the plain form, relative to the
+ * largest of them. */
 static double distance_of(const struct jacobian_local *a, const struct jacobian_local *b, int v)
 {
 	double most = 0, off = 0, point = 0, point_off = 0;
@@ -146,7 +145,7 @@ static double distance_of(const struct jacobian_local *a, const struct jacobian_
 	return fmax(most > 0 ? off / most : off, point > 0 ? point_off / point : point_off);
 }
 
-/* Kernels agree with the plain form, and all of them give the same bits.
+/* Kernels agree with the plain form, and all kernels give the same bits.
  * @return number of contacts computed by kernels */
 static size_t check_span(const struct subject *s, struct span span)
 {
@@ -204,7 +203,7 @@ static void test_kernels(void **state)
 	assert_true(n_fast > 50000);
 }
 
-/* Contacts that are nearly degenerate take the plain form, whichever of a span's batches they are in. */
+/* Nearly degenerate contacts take the plain form, wherever they are in a span. */
 static void test_kernels_beside_degenerate_contacts(void **state)
 {
 	(void)state;

@@ -1,11 +1,11 @@
-/* Derivatives by kernels against the plain form, contact by contact: no two of them share a vertex. */
+/* Compares derivatives by kernels with the plain form, contact by contact: no two contacts share a vertex. */
 #include <stdio.h>
 
 #include "core/derive/spans.h"
 #include "core/kernels/kernels.h"
 #include "tests/property/differentials.h"
 
-/* Whether kernels have derivatives with respect to this field. */
+/* Whether kernels compute derivatives with respect to this field. */
 static bool is_known_field(const struct number_field *f, const struct options *o)
 {
 	if (f->type != FRIC_N_TYPES)
@@ -25,7 +25,7 @@ struct trial {
 	size_t n_dofs;
 };
 
-/* Groups that differ in the fields that they have, and in whether these have a row per contact. */
+/* Groups differ in which fields they have, and in whether these have one row per contact. */
 static void vary_groups(struct scene *s, struct rng *rng)
 {
 	share_rows(s, rng);
@@ -63,8 +63,8 @@ static void trial_free(struct trial *t)
 	scene_free(&t->scene);
 }
 
-/* For each vertex the largest number at the vertices of its contacts, but at least a small part of the overall largest,
- * in case numbers have cancelled, [n_vertices]. */
+/* For each vertex, the largest number at the vertices of its contacts, [n_vertices]. It is at least a small fraction of
+ * the largest number of all, in case numbers cancelled. */
 static double *scales(const struct trial *t, const double *x)
 {
 	const struct fric_contacts *c = t->contacts;
@@ -82,11 +82,12 @@ static double *scales(const struct trial *t, const double *x)
 	return scale;
 }
 
-/* Without functions, everything goes through the plain form. "scalar" stands for all others, which have its bits. */
+/* Kernels without any functions, so that everything takes the plain form. "scalar" stands for all others, which have
+ * the same bits. */
 static const struct fric_kernels plain = {.name = "plain"};
 static const char *const names[] = {"baseline", "avx2", "avx512", "scalar"};
 
-/* The baseline, except that memory for what nobody asked for contains NaN: no answer may depend on it. */
+/* The baseline kernels, but memory for results that were not requested contains NaN: no result may depend on it. */
 static struct fric_kernels frayed;
 
 enum { PLAIN, NAMED, FRAYED = NAMED + sizeof(names) / sizeof(names[0]), N_WAYS };
@@ -127,7 +128,7 @@ static void make_frayed(void)
 	frayed.derivatives = &derivatives;
 }
 
-/* The first of the names against the plain form, the others against the first. */
+/* Compares the first of the kernels with the plain form, and the others with the first. */
 static void check_numbers(const struct trial *t, const double *of[N_WAYS], size_t n, size_t width, double tolerance)
 {
 	double *scale = width == 3 ? scales(t, of[0]) : NULL;

@@ -1,11 +1,11 @@
-/* fric_jvp along velocities alone: the gradient of fric_evaluate and the product of fric_hessian_products, in one
- * pass. */
+/* Compares fric_jvp along velocities alone with the gradient of fric_evaluate and the product of
+ * fric_hessian_products. */
 #include "core/kernels/kernels.h"
 #include "tests/property/scene.h"
 #include "tests/unit/core/batches.h"
 
-/* Spans of every length; contacts in the order of the vertices or, for even seeds, in none; many or few contacts per
- * vertex. */
+/* Spans have every length. Contacts are in the order of the vertices or, for even seeds, in random order, with many or
+ * few per vertex. */
 static void make_scene(uint64_t seed, struct scene *s)
 {
 	struct rng rng = {seed};
@@ -19,7 +19,7 @@ static void make_scene(uint64_t seed, struct scene *s)
 /* Expected results of a scene along a tangent: [n] each. */
 struct expected {
 	double potential, *gradient, *product;
-	double derivative, size; /* gradient . tangent, and its absolute terms */
+	double derivative, size; /* gradient . tangent, and the sum of its absolute terms */
 };
 
 static struct expected expected_of(struct scene *s, const struct fric_contacts *c, const double *tangent)
@@ -54,7 +54,7 @@ static void check_gradient_alone(struct scene *s, const struct fric_contacts *c,
 	assert_all_bits(alone, e->gradient, scene_ndof(s));
 }
 
-/* Results in every form and on some threads have the same bits as the first. */
+/* In every form and on any number of threads, results have the same bits as the first. */
 static void check_forms(struct scene *s, const struct fric_contacts *c, double *tangent, const struct expected *e)
 {
 	static const char *const names[] = {"scalar", "baseline", "avx2", "avx512"};

@@ -3,8 +3,8 @@
 
 #include "tests/unit/core/geometry/derivatives.h"
 
-/* Tangents along a direction against central differences; the largest difference relative to the largest entry of each
- * kind of value. */
+/* Compares tangents along a direction with central differences: the largest difference relative to the largest entry of
+ * each kind of value. */
 static void check_tangent(const struct geometry_case *c, const struct geometry_inputs *at,
                           const struct geometry_inputs *direction, exact h, double tolerance)
 {
@@ -42,7 +42,7 @@ static void test_differences(void **state)
 	assert_int_equal(n, 32);
 }
 
-/* One number at a time, so that none is mistaken for another. */
+/* One number at a time, so that none is confused with another. */
 static void test_each_input(void **state)
 {
 	(void)state;
@@ -166,8 +166,8 @@ static void test_unread(void **state)
 		assert_true(numbers_of(&out[0])[e] == numbers_of(&out[1])[e]);
 }
 
-/* Two edges or the edges of a triangle at an angle, p and q along them and apart by a gap; cos and sin of a small angle
- * need not be exact. */
+/* Two edges, or two edges of a triangle, at an angle; p and q are points on them, a gap apart. cos and sin of a small
+ * angle need not be exact. */
 static struct geometry_inputs sliver(struct rng *rng, enum fric_type type, double angle, double gap)
 {
 	double basis[6];
@@ -193,7 +193,8 @@ static struct geometry_inputs sliver(struct rng *rng, enum fric_type type, doubl
 	return in;
 }
 
-/* Edges and triangles down to 1e-9 rad, vertices 1e-9 from an edge: as accurate as all others. */
+/* Edges and triangle sides at angles down to 1e-9 rad, and vertices 1e-9 from an edge, are as accurate as all
+ * others. */
 static void test_near_degenerate(void **state)
 {
 	(void)state;
@@ -211,7 +212,7 @@ static void test_near_degenerate(void **state)
 		}
 }
 
-/* Grains down to 1e-9 rad beside a normal that does not come from edges. */
+/* Grains as close as 1e-9 rad to the normal, where the normal does not come from edges. */
 static void test_grains_beside_normals(void **state)
 {
 	(void)state;
@@ -231,7 +232,7 @@ static void test_grains_beside_normals(void **state)
 		}
 }
 
-/* Scaling lengths by 2^k scales tangents of points and bases by 2^-k and leaves those of distances unchanged, to the
+/* Scaling lengths by 2^k scales tangents of points and bases by 2^-k and leaves tangents of distances unchanged, to the
  * bit. */
 static void check_scaled(const struct geometry_case *c, const struct geometry_inputs *at,
                          const struct geometry_inputs *direction, int exponent)
@@ -267,7 +268,7 @@ static void test_scaling(void **state)
 	check_scaled(&(struct geometry_case){FRIC_EDGE_EDGE, 3, true, true}, &at, &direction, 300);
 }
 
-/* Nothing overflows on the way where coordinates are as large as doubles get, or as small. */
+/* No intermediate result overflows if coordinates are as large as doubles allow, or as small. */
 static void test_extremes(void **state)
 {
 	(void)state;
@@ -279,8 +280,8 @@ static void test_extremes(void **state)
 	}
 }
 
-/* On the plane, on the line, at the other line: the side to which the normal points counts, as right of the knot of
- * |x|. */
+/* If the distance is zero (on the plane, on the line, where lines cross), the derivative is that of the side to which
+ * the normal points, as to the right of the kink of |x|. */
 static void test_no_distance(void **state)
 {
 	(void)state;
@@ -298,7 +299,7 @@ static void test_no_distance(void **state)
 	assert_true(v.distance == 1 && v.closest_point[0] == 0);
 }
 
-/* If components of n are equal, derivatives use the axis of the basis: y. */
+/* If components of n are equal, derivatives use the axis that the basis uses: y. */
 static void test_axis(void **state)
 {
 	(void)state;
@@ -306,7 +307,7 @@ static void test_axis(void **state)
 	const struct geometry_inputs at = {.position = {{0}, {1, 1, 0.5L}}};
 	struct geometry_values v;
 	const struct geometry_inputs along_y = {.position = {{0}, {0, 1, 0}}}, along_x = {.position = {{0}, {1, 0, 0}}};
-	/* e = y x n = (n_z, 0, -n_x): independent of n_y, even where n_y decides about the axis */
+	/* e = y x n = (n_z, 0, -n_x): independent of n_y, even where n_y decides the choice of axis */
 	fricp_geometry_tangent(&c, &at, &along_y, &v, NULL);
 	assert_near(v.tangent_basis[0], 0, 1e-18L);
 	assert_near(v.tangent_basis[4], 0, 1e-18L);
@@ -317,7 +318,7 @@ static void test_axis(void **state)
 	check_tangent(&c, &at, &along_y, 1e-5, 1e-14);
 }
 
-/* n_x is smaller than n_y by less than a rounding: the axis is x, as in the basis. */
+/* n_x is smaller than n_y by less than a rounding: the axis is x, as for the basis. */
 static void test_axis_by_a_hair(void **state)
 {
 	(void)state;
@@ -340,7 +341,7 @@ static void test_axis_by_a_hair(void **state)
 	}
 }
 
-/* Numbers that vanish beside the largest when a basis is made also vanish for its derivatives. */
+/* Numbers so small that they vanish when a basis is made also vanish for its derivatives. */
 static void test_axis_of_a_long_normal(void **state)
 {
 	(void)state;

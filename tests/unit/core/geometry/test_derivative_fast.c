@@ -56,7 +56,7 @@ static double component(struct v3 a, int i)
 	return i == 0 ? a.x : i == 1 ? a.y : a.z;
 }
 
-/* Tangents of basis and distance from three numbers and a frame. */
+/* Tangents of basis and distance, from three numbers and a frame. */
 static struct geometry_values values_of(const struct fast_frame *g, struct fast_change d)
 {
 	struct geometry_values v = {{d.a, d.b}, {0}, d.distance};
@@ -81,7 +81,7 @@ static struct fast_change change_of(const struct fast_frame *g, const struct geo
 	                            (double)cotangent->distance};
 }
 
-/* The largest difference of n numbers, relative to the largest of them, or absolute where all are small. */
+/* The largest difference of n numbers, relative to the largest of them, or absolute if all are small. */
 static double difference(const long double *a, const long double *b, int n)
 {
 	long double largest = 0.01L, off = 0;
@@ -128,7 +128,7 @@ static struct geometry_values random_cotangent(struct rng *rng)
 	return v;
 }
 
-/* Contacts of any shape: those reported as good must be accurate, and most are good. */
+/* Contacts of random shape: those reported as good must be accurate, and most are good. */
 static void test_random(void **state)
 {
 	(void)state;
@@ -148,7 +148,7 @@ static void test_random(void **state)
 	assert_in_range(good, 3800, 4000);
 }
 
-/* A tangent of one closest point, one tilt, ... alone leaves the others unchanged. */
+/* A tangent of one quantity alone (one coordinate of the closest point, one tilt, ...) leaves the others unchanged. */
 static void test_each_cotangent(void **state)
 {
 	(void)state;
@@ -164,7 +164,7 @@ static void test_each_cotangent(void **state)
 	}
 }
 
-/* Close contacts, as barriers have them: distances of 1e-9 of an edge. */
+/* Contacts as close as barriers allow: distances of 1e-9 of an edge. */
 static void test_close(void **state)
 {
 	(void)state;
@@ -193,7 +193,7 @@ static bool is_good(enum fric_type type, struct fast_members at, double closest_
 	return fast_frame_of(type, fast_edges_of(type, at), closest_point, 0, x, second).good;
 }
 
-/* Degenerate, or nearly: not good. */
+/* Degenerate or nearly degenerate contacts are not good. */
 static void test_not_good(void **state)
 {
 	(void)state;
@@ -203,7 +203,7 @@ static void test_not_good(void **state)
 	assert_true(is_good(FRIC_FACE_VERTEX, (struct fast_members){up, o, x, y}, 0.25, y));
 	assert_false(is_good(FRIC_FACE_VERTEX, (struct fast_members){{0.25, 0.25, 0}, o, x, y}, 0, y));
 	assert_false(is_good(FRIC_VERTEX_VERTEX, (struct fast_members){o, diagonal, o, o}, 0, y));
-	/* The scaling with which the basis is made rounds both components to zero, so they are equal. */
+	/* The scaling used for the basis rounds both components to zero, so they are equal. */
 	const struct v3 long_one = {0x1p-1074, 0x1p-1073, 8}, short_one = {0x1p-20, 0x1p-19, 8};
 	assert_false(is_good(FRIC_VERTEX_VERTEX, (struct fast_members){o, long_one, o, o}, 0, y));
 	assert_true(is_good(FRIC_VERTEX_VERTEX, (struct fast_members){o, short_one, o, o}, 0, y));
@@ -211,7 +211,7 @@ static void test_not_good(void **state)
 	assert_true(is_good(FRIC_EDGE_VERTEX, (struct fast_members){{0.25, 1e-2, 0}, o, x, o}, 0.25, z));
 }
 
-/* Lengths times 2^k change nothing but exponents. */
+/* Scaling lengths by 2^k changes only exponents. */
 static void test_scaling(void **state)
 {
 	(void)state;

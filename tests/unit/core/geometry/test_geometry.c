@@ -149,7 +149,7 @@ static struct stencil crossing_edges(struct rng *rng, double angle)
 	return s;
 }
 
-/* check_edge_edge is much stricter than the promised 1e-9. */
+/* check_edge_edge has tolerances much stricter than the promised 1e-9. */
 static void test_nearly_parallel(void **state)
 {
 	(void)state;
@@ -197,7 +197,7 @@ static void test_length_scale(void **state)
 	}
 }
 
-/* |n_y| > |n_x| selects x^ x n, a tie y^ x n; a difference in the last bit decides. */
+/* |n_y| > |n_x| selects x^ x n, otherwise y^ x n. A difference in the last bit decides. */
 static void test_axis_ties(void **state)
 {
 	(void)state;
@@ -214,7 +214,7 @@ static void test_axis_ties(void **state)
 		fricp_plane_basis(3, normals[i], basis);
 		check_across(basis, 3, n);
 	}
-	/* n_x = 0.3, n_y = 0.3 + 2^-60: equal if rounded, but they must not be rounded. */
+	/* n_x = 0.3 and n_y = 0.3 + 2^-60 would be equal after rounding, but must not be rounded. */
 	struct stencil s = {{{0, -0x1p-60, 0}, {0.3, 0.3, 0.5}}};
 	check_geometry(FRIC_VERTEX_VERTEX, 3, &s);
 	s.p[0][1] = 0x1p-60;
@@ -246,7 +246,7 @@ static void test_plane(void **state)
 	}
 }
 
-/* The difference fits the doubles, its length does not. */
+/* The difference fits a double, but its length does not. */
 static void test_plane_too_far_away(void **state)
 {
 	(void)state;
@@ -258,7 +258,7 @@ static void test_plane_too_far_away(void **state)
 	assert_near(distance / 1e308 * sqrt(3), 2.1, 1e-14);
 }
 
-/* The distance of contacts that nearly touch, where a product of plain doubles has hardly any of its digits. */
+/* The distance of contacts that nearly touch, for which a product of plain doubles has hardly any correct digits. */
 static void test_small_distances(void **state)
 {
 	(void)state;
@@ -268,7 +268,7 @@ static void test_small_distances(void **state)
 		struct stencil s = random_stencil_positions(&rng, 0);
 		struct fric_geometry precise, plain;
 		const double near = ldexp(1, -(int)below(&rng, 30));
-		for (int d = 0; d < 3; d++) { /* in the triangle or where the edges cross, but for a small gap */
+		for (int d = 0; d < 3; d++) { /* in the triangle or where the edges cross, except for a small gap */
 			const double at = type == FRIC_EDGE_EDGE ? (s.p[2][d] + s.p[3][d]) / 2 - (s.p[1][d] - s.p[0][d]) / 2
 			                                         : (s.p[1][d] + s.p[2][d] + s.p[3][d]) / 3;
 			const double by = uniform(&rng, -near, near), length = s.p[1][d] - s.p[0][d];
@@ -284,14 +284,14 @@ static void test_small_distances(void **state)
 	}
 }
 
-/* Change of a coordinate of the closest point, relative to a rounding, if every number of every vertex is rounded, and
- * the coordinate as well. */
+/* Change of a coordinate of the closest point if every number of every vertex changes by a rounding, and the coordinate
+ * too, in units of that rounding. */
 static double sensitivity(enum fric_type type, struct stencil s, const struct fric_geometry *at, int m)
 {
 	double sum = 1 + fabs(at->closest_point[m]);
 	for (int v = 0; v < fric_stencil_size(type); v++)
 		for (int d = 0; d < 3; d++) {
-			const double old = s.p[v][d], by = ldexp(fmax(1, fabs(old)), -30); /* large enough to be measured */
+			const double old = s.p[v][d], by = ldexp(fmax(1, fabs(old)), -30); /* large enough to be measurable */
 			struct fric_geometry moved;
 			s.p[v][d] = old + by;
 			assert_ok(geometry(type, 3, &s, &moved));
@@ -301,7 +301,7 @@ static double sensitivity(enum fric_type type, struct stencil s, const struct fr
 	return sum;
 }
 
-/* Closest points far away, with either coordinate, and edges that are nearly parallel. */
+/* Closest points that are far away in either coordinate, and edges that are nearly parallel. */
 static void test_uncertainty(void **state)
 {
 	(void)state;
@@ -360,7 +360,7 @@ static void test_zero_lengths(void **state)
 	assert_ok(judge(FRIC_EDGE_EDGE, 3, good));
 }
 
-/* The largest coordinate of the two ends counts, whatever its axis and sign. */
+/* The largest coordinate of the two ends determines the result, whatever its axis and sign. */
 static void test_zero_length_is_relative(void **state)
 {
 	(void)state;
@@ -380,11 +380,11 @@ static void test_vertex_on_edge(void **state)
 	assert_code(judge(FRIC_EDGE_VERTEX, 3, (struct stencil){{{7, 0, 0}, {0, 0, 0}, {2, 0, 0}}}), FRIC_E_VERTEX_ON_EDGE);
 	assert_code(judge(FRIC_EDGE_VERTEX, 3, (struct stencil){{{1, 1, 1}, {1, 1, 1}, {2, 0, 0}}}), FRIC_E_VERTEX_ON_EDGE);
 	assert_code(judge(FRIC_EDGE_VERTEX, 3, (struct stencil){{{2, 0, 0}, {1, 1, 1}, {2, 0, 0}}}), FRIC_E_VERTEX_ON_EDGE);
-	/* The vertex is as near to the end of the edge as its coordinates allow. */
+	/* The vertex is as near to the end of the edge as the resolution of its coordinates allows. */
 	assert_code(judge(FRIC_EDGE_VERTEX, 3, (struct stencil){{{1, 1e-15, 0}, {1, 0, 0}, {1, 0, 3}}}),
 	            FRIC_E_VERTEX_ON_EDGE);
 	assert_ok(judge(FRIC_EDGE_VERTEX, 3, (struct stencil){{{1, nextafter(1e-15, 1), 0}, {1, 0, 0}, {1, 0, 0x1p-20}}}));
-	/* In 2D the tangent is the edge, so this does no harm. */
+	/* In 2D the tangent is the edge, so this causes no error. */
 	assert_ok(judge(FRIC_EDGE_VERTEX, 2, (struct stencil){{{1, 0}, {0, 0}, {2, 0}}}));
 	assert_ok(judge(FRIC_EDGE_VERTEX, 2, (struct stencil){{{1, 1}, {1, 1}, {2, 0}}}));
 }
@@ -423,7 +423,7 @@ static void test_collapsed_triangle(void **state)
 	}
 }
 
-/* Differences that a double cannot hold. */
+/* Differences that overflow. */
 static void test_overflow(void **state)
 {
 	(void)state;
@@ -434,7 +434,7 @@ static void test_overflow(void **state)
 	assert_code(fricp_plane_distance(3, (double[]){1, 0, 0}, s.p[0], s.p[1], &distance), FRIC_E_NOT_FINITE);
 }
 
-/* Differences are doubles, their ratio is not. */
+/* The differences fit doubles, but their ratio overflows. */
 static void test_closest_point_that_overflows(void **state)
 {
 	(void)state;
@@ -465,7 +465,7 @@ static void test_known_values(void **state)
 	assert_near(g.tangent_basis[3], 1, 0); /* [x^, y^] */
 }
 
-/* Distances must survive if their squares underflow: a vertex 1e-200 from the line of an edge of length 1. */
+/* Distances must be correct even if their squares underflow: a vertex 1e-200 from the line of an edge of length 1. */
 static void test_tiny_distance_in_2d(void **state)
 {
 	(void)state;
@@ -478,8 +478,8 @@ static void test_tiny_distance_in_2d(void **state)
 	}
 }
 
-/* a . (b x c) of integers below 2^52, exact if it is below 2^110: each sum of products of 26-bit parts with the other
- * factors' 78 bits is exact in quad, and so are differences between them. */
+/* a . (b x c) of integers below 2^52, exact if the result is below 2^110: each sum of products of 26-bit parts with the
+ * 78 bits of the other factors is exact in quad, and so are differences of these sums. */
 static exact exact_volume(struct exact3 a, struct exact3 b, struct exact3 c)
 {
 	exact sums[3] = {0};
@@ -495,8 +495,8 @@ static exact exact_volume(struct exact3 a, struct exact3 b, struct exact3 c)
 	return (sums[2] + sums[1]) + sums[0];
 }
 
-/* Edges and slivers that are nearly parallel, and at 1e-15 of their length from what they nearly touch: there double-double
- * loses the digits of r . n. Coordinates are integers. */
+/* Slivers, and edges that are nearly parallel, at 1e-15 of their length from what they nearly touch: double-double
+ * loses the digits of r . n there. Coordinates are integers. */
 static void test_touching_slivers(void **state)
 {
 	(void)state;

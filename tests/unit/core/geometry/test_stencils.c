@@ -1,4 +1,4 @@
-/* Every kernel reads velocities and adds up forces like the scalar form, for groups of any size and any vertices, and
+/* Every kernel reads velocities and adds up forces as the scalar form does, for groups of any size and any vertices. It
  * touches nothing beyond the arrays, which end at an inaccessible page. */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@ enum { N_VERTICES = 9, MOST = 200, ROOM = 3 * N_VERTICES };
 
 static const char *const names[] = {"avx512", "avx2", "baseline"};
 
-/* The last [n] doubles before an inaccessible page. */
+/* An array of n doubles that ends at an inaccessible page. */
 static double *before_guard(size_t n)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -40,7 +40,7 @@ static void fill(double *x, size_t n)
 		x[i] = (double)below(100000) * 1e-4 - 5;
 }
 
-/* Stencils of different vertices, all below n_vertices. */
+/* Stencils without repeated vertices, all below n_vertices. */
 static void fill_stencils(int k, int32_t n_vertices, int32_t *vertices)
 {
 	for (int i = 0; i < MOST * k; i++) {

@@ -1,4 +1,4 @@
-/* fric_compare: correct results agree everywhere; a wrong one is found and located. */
+/* fric_compare: correct results agree everywhere; a wrong one is detected and located. */
 #include "core/gradcheck/results.h"
 #include "core/gradcheck/differences.h"
 #include "core/assemble/triplets.h"
@@ -21,7 +21,7 @@ static double worst_of_all(const struct fric_comparison *c)
 
 /* ---- differences ---- */
 
-/* Compared with the closed forms along one line, where f1 and f2 are the first and second derivatives. */
+/* Compares with the closed forms along one line, where f1 and f2 are the first and second derivatives. */
 static void differences_are_derivatives(void **unused)
 {
 	static const double z[] = {1e-20, 1e-3, 0.3, 0.49, 0.51, 0.9, 0.999, 1.001, 2, 1e6};
@@ -75,7 +75,7 @@ static void random_batches_agree(void **unused)
 	assert_true(most > 0);
 }
 
-/* A drag alone, without the law, at any distance between the slip and the slip without its anchor. */
+/* A drag without a law, for any ratio between the slip and the slip without its anchor. */
 static void drags_agree(void **unused)
 {
 	static const int32_t vertex = 0;
@@ -97,7 +97,7 @@ static void drags_agree(void **unused)
 	}
 }
 
-/* Claims from contacts that lack a surface's motion, an anchor or a drag are found to be false. */
+/* Results of contacts without surface velocity, anchor or drag are wrong for contacts that have one. */
 static void missing_offsets_are_noticed(void **unused)
 {
 	struct rng rng = {77};
@@ -175,7 +175,7 @@ static double agreement_at(const struct corner *at)
 
 #define FOR_EACH(i, list) for (size_t i = 0; i < sizeof(list) / sizeof(*(list)); i++)
 
-/* Speeds at, just below and just above jumps of the third derivative; tiny, large and zero. */
+/* Speeds at, just below and just above jumps of the third derivative; tiny, large and zero speeds. */
 static void agrees_at_the_corners_of_the_law(void **unused)
 {
 	static const double ratios[] = {0,         1e-320,      1e-300, 1e-30,       1e-12,       1e-11,     1e-6,
@@ -203,7 +203,8 @@ static void agrees_at_the_corners_of_the_law(void **unused)
 	assert_true(most < FRIC_TOLERANCE / 10);
 }
 
-/* The same for `peak`, whose third derivative jumps at p, m and 1, the more the closer the coefficients are. */
+/* The same for `peak`, whose third derivative jumps at p, m and 1. The closer the coefficients are, the larger the
+ * jumps. */
 static void agrees_at_the_corners_of_the_peak(void **unused)
 {
 	static const double mus[][2] = {{0.7, 0.3},    {0.3, 0.7},       {0.5, 0.5},           {1, 0},           {0, 1},
@@ -243,7 +244,7 @@ static void agrees_for_extreme_forces(void **unused)
 					}
 }
 
-/* The velocities determine few digits of the slip, which must not count against the derivatives. */
+/* Velocities nearly cancel in the slip and determine few of its digits. The comparison must allow for that. */
 static void agrees_where_velocities_cancel(void **unused)
 {
 	struct rng rng = {3};
@@ -386,7 +387,7 @@ static void finds_a_wrong_sum_of_potentials(void **state)
 	assert_near(found.of[FRIC_POTENTIAL].largest_difference, f->results.potential * (1 - 1 / 1.001), 1e-12);
 }
 
-/* One vertex of the contact lacks its share. */
+/* One vertex of the contact lacks its share of the force. */
 static void finds_a_wrong_entry_of_the_gradient(void **state)
 {
 	struct falsified *f = *state;
@@ -395,7 +396,7 @@ static void finds_a_wrong_entry_of_the_gradient(void **state)
 	expect_worst(f, FRIC_GRADIENT, FRIC_EDGE_EDGE, WRONG);
 }
 
-/* A sum may differ by more, but a wrong contact is more specific. */
+/* A sum may deviate by more, but naming a wrong contact is more specific. */
 static void a_wrong_contact_is_worse_than_a_wrong_sum(void **state)
 {
 	struct falsified *f = *state;
@@ -433,8 +434,8 @@ static void finds_a_wrong_entry_of_csr(void **state)
 	expect_worst(f, FRIC_HESSIAN, FRIC_EDGE_EDGE, WRONG);
 }
 
-/* The linker replaces the function that returns the triplets of a few contacts by this one, which can falsify a row, a
- * column or a value of one of them. */
+/* The linker puts this function in place of the one that returns the triplets of a few contacts. It can falsify a row,
+ * a column or a value of one contact. */
 static enum { NOTHING, A_ROW, A_COLUMN, A_VALUE } falsify;
 size_t __real_fricp_triplets_of(const struct fric_contacts *contacts, const double *inner, size_t begin, size_t end,
                                 int32_t *rows, int32_t *cols, double *values);
@@ -457,7 +458,7 @@ size_t __wrap_fricp_triplets_of(const struct fric_contacts *contacts, const doub
 	return fine;
 }
 
-/* Triplets occur in no sum, but are compared contact by contact. */
+/* Triplets are not part of any sum, but are compared contact by contact. */
 static void finds_a_wrong_triplet(void **state)
 {
 	struct falsified *f = *state;
@@ -557,7 +558,7 @@ static void stops_when_told(void **state)
 	            FRIC_E_STOPPED);
 }
 
-/* An allocator that returns that many blocks and then fails. */
+/* An allocator that returns a given number of blocks and then fails. */
 struct scarce {
 	int left, out;
 };
@@ -605,8 +606,8 @@ struct knot {
 	int dim;
 };
 
-/* A contact next to where its law changes: at eps_v, at a point of a curve, at 2 eps_v, and beyond, with a speed of
- * decay down to eps_v / 2^48 and coefficients that are sometimes equal or nearly so. */
+/* A contact close to where its law changes (eps_v, a point of a curve, 2 eps_v) or beyond it. The speed of decay is as
+ * low as eps_v / 2^48, and the coefficients are sometimes equal or nearly equal. */
 static void random_knot(struct rng *rng, struct knot *k)
 {
 	static const enum fric_law_type types[] = {FRIC_EXPONENTIAL, FRIC_STRIBECK, FRIC_CURVE, FRIC_ADHESION};
@@ -630,7 +631,7 @@ static void random_knot(struct rng *rng, struct knot *k)
 	k->velocity[1] = k->dim == 3 ? sin(angle) * y : 0;
 }
 
-/* Whether results computed at other velocities agree with the right results at the contact's own. */
+/* Compares results computed at other velocities with the right results at the contact's own. */
 static struct fric_comparison result_at(const struct knot *k, const double *velocity, double factor)
 {
 	static const int32_t vertex = 0;
@@ -672,7 +673,7 @@ static void agrees_near_knots(void **unused)
 	assert_int_equal(alarms, 0);
 }
 
-/* The Hessian of the other side of the jump, a rounding away, is wrong; so is one that is off by a thousandth. */
+/* A Hessian from the other side of the jump, a rounding away, is wrong, and so is one that is off by a thousandth. */
 static void finds_the_wrong_side_of_a_jump(void **unused)
 {
 	struct rng rng = {29};

@@ -1,4 +1,4 @@
-/* The comparison with central differences where bodies are in contact: sound answers agree, falsified ones do not. */
+/* The comparison with central differences for contacts of bodies: correct results agree, falsified ones do not. */
 #include "core/gradcheck/results.h"
 #include "tests/property/bodies.h"
 
@@ -48,8 +48,8 @@ static void expect_worst(const struct fric_comparison *found, enum fric_quantity
 	assert_int_equal(found->vertices[2], 0);
 }
 
-/* Every number of one contact, made wrong by a thousandth of the largest of its kind, and every number of the sums at its
- * bodies. */
+/* Falsifies every number of one contact by a thousandth of the largest number of its kind, and every number of the sums
+ * at its bodies. */
 static void check_falsified(int dim)
 {
 	struct rng rng = {402 + (uint64_t)dim};

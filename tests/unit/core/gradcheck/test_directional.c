@@ -1,5 +1,5 @@
-/* Derivatives against differences: right ones agree for every field of random scenes; wrong ones, which the linker puts
- * in place of the core's, do not, and the contact is named. */
+/* Compares derivatives with differences: right derivatives agree for every field of random scenes; wrong ones, which
+ * the linker substitutes for core's, do not, and the contact is named. */
 #include "tests/property/differentials.h"
 
 enum { N_SCENES = 40 };
@@ -45,7 +45,7 @@ enum fric_code __wrap_fric_vjp(const struct fric_context *context, const struct 
 	return code;
 }
 
-/* The stop flag is raised at this look at it; 0: never. */
+/* The flag is raised the stop_at-th time that it is read; 0: never. */
 static long stop_at, n_looks;
 
 bool __real_fricp_stop_raised(const struct fric_context *context);
@@ -58,7 +58,7 @@ bool __wrap_fricp_stop_raised(const struct fric_context *context)
 
 /* ---- right derivatives ---- */
 
-/* The whole direction everywhere. */
+/* A direction in which everything changes. */
 static double *everywhere(size_t n)
 {
 	double *x = malloc(n * sizeof(double));
@@ -174,8 +174,8 @@ static void test_worst(void **state)
 	fric_contacts_free(contacts);
 }
 
-/* Wherever the flag is raised, the comparison ends with FRIC_E_STOPPED; and with many vertices but hardly a contact it
- * is looked at often. */
+/* Wherever the flag is raised, the comparison ends with FRIC_E_STOPPED. The flag is also read often if there are many
+ * vertices but hardly any contacts. */
 static void test_stop(void **state)
 {
 	(void)state;
@@ -206,13 +206,13 @@ static void test_stop(void **state)
 	}
 	stop_at = 0;
 	assert_true(code == FRIC_OK && a.agrees);
-	/* Scales, differences of three steps or more, cotangents and their product: each a walk over all DOFs. */
+	/* Scales, differences for three steps or more, cotangents and their product: each is a loop over all DOFs. */
 	assert_true(n_looks > 6 * (2 * MANY / MOST_BETWEEN));
 	fric_contacts_free(contacts);
 	free(velocities);
 }
 
-/* Without contacts there is nothing to differ. */
+/* Without contacts there is nothing that could differ. */
 static void test_empty(void **state)
 {
 	(void)state;
@@ -232,7 +232,7 @@ static void test_empty(void **state)
 	fric_contacts_free(contacts);
 }
 
-/* Zero coefficients, and knots where the coefficients are equal and where speeds are eps_v. */
+/* Zero coefficients, and knots: coefficients that are equal, and speeds of eps_v. */
 static void test_knots(void **state)
 {
 	(void)state;
@@ -284,7 +284,8 @@ static struct fric_derivative_agreement along(const struct fric_batch *batch, co
 	return a;
 }
 
-/* All of these normals are as long along x as along y; a basis that changes its axis would be off by its own size. */
+/* All of these normals have equal components along x and y. A basis that changes its axis would be off by its own
+ * size. */
 static void test_ties(void **state)
 {
 	(void)state;
@@ -305,7 +306,7 @@ static void test_ties(void **state)
 	assert_true(a.agrees && a.gradient < 1e-9 && a.potential < 1e-9);
 }
 
-/* A body that turns a hundred orders of magnitude faster than vertices move, but touches nothing. */
+/* A body that turns a hundred orders of magnitude faster than vertices move, but is in no contact. */
 static void test_turning(void **state)
 {
 	(void)state;
@@ -333,7 +334,7 @@ static struct fric_batch floor_for(const double *normal, const double *force)
 		.groups = {[FRIC_PLANE_VERTEX] = {1, vertices, .normal_force = {force, 0}, .plane_normal = {normal, 0}}}};
 }
 
-/* The derivative with respect to a drag is s |u|^2 / 2, too large for a double; its product with the drag is not. */
+/* The derivative with respect to a drag is s |u|^2 / 2 and overflows; its product with the drag does not. */
 static void test_overflow(void **state)
 {
 	(void)state;
@@ -370,7 +371,7 @@ static void test_short_direction(void **state)
 		assert_true(fabs(steps[i]) < 1e-60);
 }
 
-/* A normal that is short beside others changes by its own length. */
+/* A normal that is short compared with others is changed by steps in proportion to its own length. */
 static void test_short_normals(void **state)
 {
 	(void)state;
@@ -384,7 +385,7 @@ static void test_short_normals(void **state)
 	assert_true(along(&batch, velocities, &by).agrees);
 }
 
-/* Derivative of a geometric mean with respect to a coefficient that is 0. */
+/* The derivative of a geometric mean with respect to a coefficient of 0. */
 static void test_infinite(void **state)
 {
 	(void)state;
@@ -407,7 +408,7 @@ static void test_infinite(void **state)
 
 /* ---- at knots ---- */
 
-/* A contact of a body with a floor, at which it slides, spins and rolls. */
+/* A contact of a body with a floor, with sliding, spinning and rolling near a knot. */
 struct aimed {
 	enum fric_law_type law;
 	double mu_s, mu_k;
@@ -415,7 +416,7 @@ struct aimed {
 	enum fric_row row;
 };
 
-/* The agreement of derivatives with respect to one row. */
+/* Compares derivatives with respect to one row. */
 static struct fric_derivative_agreement at_knot(const struct aimed *a)
 {
 	static const int32_t body = 0;
@@ -436,7 +437,8 @@ static struct fric_derivative_agreement at_knot(const struct aimed *a)
 	return along(&batch, velocities, &by);
 }
 
-/* Forces and torques that are zero beside what the contact can bear, and a normal that tilts what only spins. */
+/* Forces and torques that vanish compared with the limit of friction, and a normal that tilts while the body only
+ * spins. */
 static const struct aimed at_knots[] = {
 	{FRIC_SMOOTH, 0.5, 0.25, {0}, {0, 0, 2e-5}, FRIC_ROW_NORMAL},
 	{FRIC_SMOOTH, 0.5, 0.25, {0}, {0, 1 - 1e-10, 0}, FRIC_ROW_NORMAL},
@@ -457,7 +459,7 @@ static void test_forces_that_vanish(void **state)
 	}
 }
 
-/* Close to knots, wrong derivatives are noticed all the same. */
+/* Close to knots, wrong derivatives are still noticed. */
 static void test_wrong_at_knots(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* `adhesion` where its bonds break, at |u| = 2 eps_v: G2 jumps there from -2 mu_s / eps_v to 0, so the last bit
- * decides. Every set of kernels, at vertices and at bodies, through every call that involves the Hessian. */
+ * decides. Tests all kernels, at vertices and at bodies, through every call that involves the Hessian. */
 #include "tests/unit/core/batches.h"
 #include "tests/unit/core/exact.h"
 
@@ -7,7 +7,7 @@ enum { N = 600, DOFS = 6 };
 
 static const char *const sets[] = {"scalar", "baseline", "avx2", "avx512"};
 
-/* One contact for each vertex, or body, on the plane z = 0, with its own eps_v. */
+/* One contact for each vertex or body on the plane z = 0, each with its own eps_v. */
 struct bonds {
 	int dim;
 	bool bodies;
@@ -20,7 +20,7 @@ struct bonds {
 	struct fric_derivation derivation;
 };
 
-/* Every result that depends on the branch. */
+/* Every result that depends on the branch taken. */
 struct results {
 	double potential, gradient[N * DOFS], line[2], inner[N * 15];
 	double products[N * DOFS], jvp[N * DOFS], vjp[N * DOFS], second[N * DOFS], jvp_by_eps_v[N * DOFS], vjp_by_eps_v[N];
@@ -37,7 +37,8 @@ static size_t stride(const struct bonds *b)
 	return b->bodies ? (b->dim == 3 ? 6 : 3) : (size_t)b->dim;
 }
 
-/* eps_v is 5m and the slip (6m, 8m), its length 2 eps_v exactly; or one axis of it is a bit longer or shorter. */
+/* eps_v is 5m and the slip (6m, 8m), so that its length is exactly 2 eps_v; or one component is a bit longer or
+ * shorter. */
 static void place(struct bonds *b, size_t i, double scale, uint64_t *seed)
 {
 	const double m = scale * (double)((next(seed) >> 4) | 1u), ends[3] = {8 * m, nextafter(8 * m, 0), 9 * (8 * m)};
@@ -106,8 +107,8 @@ static void answer(const struct fric_context *context, struct bonds *b, struct r
 	assert_ok(fric_jvp(context, &b->derivation, &tangents, &potential, at, &potential, r->jvp_by_eps_v, &e));
 }
 
-/* Numbers along the slip: G2 = -2 mu_s / eps_v = -1 / eps_v times a force of 2, and the derivative of G1 with respect
- * to eps_v, 4 mu_s / eps_v. */
+/* Expected values along the slip: G2 = -2 mu_s / eps_v = -1 / eps_v times a force of 2, and the derivative of G1 with
+ * respect to eps_v, 4 mu_s / eps_v. */
 static void judge_along(const struct bonds *b, const char *what, const double *results, double held)
 {
 	for (size_t i = 0; i < N; i++) {
@@ -123,7 +124,7 @@ static void judge_along(const struct bonds *b, const char *what, const double *r
 static void judge(const struct bonds *b, const struct results *r)
 {
 	const size_t m = b->bodies ? (b->dim == 3 ? 15 : 3) : (size_t)fric_inner_size(b->dim);
-	for (size_t i = 0; i < N; i++) { /* nothing is across: G1 = 0 */
+	for (size_t i = 0; i < N; i++) { /* no component across: G1 = 0 */
 		const double *a = r->inner + i * m, trace = a[0] + (b->dim == 3 ? a[b->bodies ? 5 : 2] : 0);
 		const double eps_v = b->eps_v[i], expected = b->broken[i] ? 0 : -2 / eps_v;
 		assert_near(trace, expected, 1e-12 * 2 / eps_v);
@@ -136,7 +137,7 @@ static void judge(const struct bonds *b, const struct results *r)
 	judge_along(b, "jvp by eps_v", r->jvp_by_eps_v, 4);
 }
 
-/* Kernels leave the second scale to long double. */
+/* At the second scale, kernels leave contacts to long double. */
 static void bonds_break_at_two_eps_v(void **unused)
 {
 	static const double scales[] = {0x1p-52, 0x1p-1055};
@@ -162,7 +163,7 @@ static void bonds_break_at_two_eps_v(void **unused)
 	free(b);
 }
 
-/* A step of a line that ends at 2 eps_v gives the potential that an evaluation there does. */
+/* A step of a line that ends at 2 eps_v gives the same potential as an evaluation there. */
 static void lines_break_as_evaluations_do(void **unused)
 {
 	struct bonds *b = malloc(sizeof(*b));

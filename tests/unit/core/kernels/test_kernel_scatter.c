@@ -1,4 +1,4 @@
-/* Gamma's transpose on every instruction set, against the plain form. */
+/* Compares the transpose of Gamma on every instruction set with the plain form. */
 #include "core/kernels/kernels.h"
 #include "core/order/scatter.h"
 #include "tests/unit/core/motion/two.h"

@@ -1,5 +1,5 @@
-/* Every kernel that this processor supports returns the bits of the scalar form, for batches with all kinds of
- * contacts: sticking, sliding, at rest, nearly degenerate, of extreme size. */
+/* Every kernel that this processor supports gives the bits of the scalar form, for batches with all kinds of contacts:
+ * sticking, sliding, at rest, nearly degenerate, of extreme size. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -79,7 +79,7 @@ static void assert_same(const struct mix *m, enum fric_projection projection)
 	free_results(&plain);
 }
 
-/* Speeds of the mix are up to a few times the law's. */
+/* Speeds in the mix are up to a few times the law's. */
 static void each_law(struct mix *m)
 {
 	static const double speeds[] = {0, 0.25e-3, 0.4e-3, 0.8e-3, 1.1e-3}, factors[] = {1, 0.5, 1.25, 0, 0.125};
@@ -145,7 +145,7 @@ static void test_fields_per_contact(void **unused)
 	mix_free(&m);
 }
 
-/* Fields of moving surfaces, anchors and drags, one row for all contacts or one each. */
+/* Surface velocities, anchors and drags, with one row for all contacts or one row each. */
 static void add_offsets(struct mix *m, const double *surface, const double *anchor, const double *viscous,
                         size_t one_each)
 {
@@ -157,7 +157,7 @@ static void add_offsets(struct mix *m, const double *surface, const double *anch
 	}
 }
 
-/* Numbers among them that plain doubles are not enough for. */
+/* Some numbers need more precision than plain doubles have. */
 static void make_some_extreme(double *surface, double *anchor, double *viscous)
 {
 	for (size_t i = 0; i < N; i++) {
@@ -167,7 +167,7 @@ static void make_some_extreme(double *surface, double *anchor, double *viscous)
 	}
 }
 
-/* Each alone, and together. */
+/* Each field alone, and all together. */
 static void test_offsets(void **unused)
 {
 	struct mix m;
@@ -201,7 +201,8 @@ static void test_barrier(void **unused)
 	mix_free(&m);
 }
 
-/* At rest, tiny, huge: spans with such contacts are not vectorised, and only these contacts need more than doubles. */
+/* Contacts at rest and with tiny or huge slips: spans with such contacts are not vectorised, and only these contacts
+ * need more than doubles. */
 static void test_extreme_velocities(void **unused)
 {
 	struct mix m;
@@ -219,7 +220,8 @@ static void test_extreme_velocities(void **unused)
 	mix_free(&m);
 }
 
-/* Slivers, parallel edges, coincident or very close vertices: double-double arithmetic takes over, contact by contact. */
+/* Slivers, parallel edges, coincident or very close vertices: double-double arithmetic takes over, contact by
+ * contact. */
 static void test_nearly_degenerate(void **unused)
 {
 	struct mix m;
@@ -245,7 +247,7 @@ static void test_extreme_forces(void **unused)
 	mix_free(&m);
 }
 
-/* Laws that decay within a small part of eps_v, which differs: only some contacts need more than doubles. */
+/* Laws that decay within a small part of eps_v. As eps_v varies, only some contacts need more than doubles. */
 static void test_steep_decays(void **unused)
 {
 	struct mix m;

@@ -1,4 +1,5 @@
-/* Both texts of every law, and what all laws have in common. A law that is added to the table is tested here. */
+/* Compares both implementations of every law, and tests properties that all laws share. A law added to the table is
+ * tested here without further code. */
 #include "core/law/textbook.h"
 
 #include "core/fric_mollifier.h"
@@ -14,7 +15,7 @@ static const double mus[][2] = {{1, 0.1},  {0.3, 0.6},       {0.5, 0.5},        
                                 {0.7, 0},  {0, 0},           {1, 0.9},           {1e-12, 1},
                                 {1, 1e-9}, {1, 0.999999999}, {1 - 0x1p-53, 1.0}, {2, 2 - 0x1p-51}};
 
-/* Ends and middle of [0, 1], what laws have inside it, and beyond. */
+/* Ends and middle of [0, 1], places inside it where laws change, and beyond. */
 static double nth_z(int i)
 {
 	static const double special[] = {0, 1e-300, 1e-20, 0.5, 0.55, 0.775, 0.75, 0.875, 1, 1.5, 2, 3, 1e10};
@@ -22,7 +23,7 @@ static double nth_z(int i)
 }
 enum { N_Z = 600 };
 
-/* A curve with an extreme and a zero. What a law goes over beyond eps_v is eps_v / decay, of the curve its unit. */
+/* A curve with an extreme and a zero. Beyond eps_v a law depends on eps_v / decay; for a curve, decay is its unit. */
 static const double speeds[] = {0, 0.25, 0.375, 1.5}, factors[] = {1, 0.5, 1.25, 0};
 static const struct fric_curve curve = {COUNT(speeds), speeds, factors, NULL};
 static quad areas[COUNT(speeds)];
@@ -39,7 +40,7 @@ static int set_up(void **unused)
 	return 0;
 }
 
-/* The largest factor of a coefficient. */
+/* A bound of the force at any speed. */
 static double most_of(enum law t, const double mu[2])
 {
 	return fmax(mu[0], law_has(t, LAW_ONE_MU) ? 0 : mu[1]) * (t == LAW_CURVE ? 1.25 : 1);
@@ -94,7 +95,7 @@ static void for_each_law(void (*check)(enum law t, const double mu[2], double z)
 				}
 }
 
-/* ---- the two texts ---- */
+/* ---- the two implementations ---- */
 
 static quad textbook_less(enum law t, const double mu[2], quad z, quad subtracted)
 {
@@ -118,7 +119,7 @@ static void check_potential(enum law t, const double mu[2], double z)
 {
 	const double top = most_of(t, mu) * fmax(z, 1);
 	const long double expected = (long double)textbook_less(t, mu, z, 0);
-	const bool by_series = t == LAW_STRIBECK || t == LAW_EXPONENTIAL; /* of doubles */
+	const bool by_series = t == LAW_STRIBECK || t == LAW_EXPONENTIAL; /* series in doubles */
 	assert_near(law_g0_l(t, point_l(t, mu, z)), expected, (by_series ? 0x1p-54L : 8 * 0x1p-64L) * top);
 	assert_near(law_g0(t, point(t, mu, z)), expected, 4 * ulp(top));
 }
@@ -136,7 +137,7 @@ static void check_force(enum law t, const double mu[2], double z)
 	const quad expected = (textbook(t, mu, z + h) - textbook(t, mu, z - h)) / (2 * h);
 	const double top = most_of(t, mu), unit = z > 0 && z < 1e-3 ? z : 1;
 	const double blur = (double)(h * blur_of(t, mu, z, h));
-	const double bent = law_has_tail(t) ? 40 : 1; /* third derivatives are as much larger, and more */
+	const double bent = law_has_tail(t) ? 40 : 1; /* third derivatives are at least this much larger */
 	assert_near(force_l(t, mu, z), (double)expected, 1e-15 * bent * top * unit + blur + 5e-324);
 	assert_near(force(t, mu, z), (double)expected, 4e-15 * bent * top * unit + blur);
 }
@@ -163,7 +164,7 @@ static void test_derivative(void **unused)
 	for_each_law(check_derivative);
 }
 
-/* ---- what all laws have in common ---- */
+/* ---- properties of all laws ---- */
 
 static void check_forms(enum law t, const double mu[2], double z)
 {
@@ -172,7 +173,7 @@ static void check_forms(enum law t, const double mu[2], double z)
 	assert_near(force(t, mu, z), force_l(t, mu, z), 8 * ulp(top) * fmin(1, z) + 5e-324);
 }
 
-/* Doubles give what long doubles give. */
+/* Doubles give the same results as long doubles. */
 static void test_forms(void **unused)
 {
 	(void)unused;
@@ -188,14 +189,14 @@ static void check_beyond(enum law t, const double mu[2], double z)
 	assert_bits(law_g2(t, point(t, mu, z)), 0);
 }
 
-/* Kinetic friction from eps_v on, with each transition of the smooth law. */
+/* From eps_v on there is kinetic friction, with each transition of the smooth law. */
 static void test_beyond(void **unused)
 {
 	(void)unused;
 	for_each_law(check_beyond);
 }
 
-/* The scalar functions are the law in the caller's units, even or odd. */
+/* The scalar functions compute the law in the caller's units, and are even or odd. */
 static void check_functions(enum law t, const double mu[2], double z)
 {
 	const double eps_v = 0x1p-10, y = z * eps_v, s = mu[0], k = mu[1];

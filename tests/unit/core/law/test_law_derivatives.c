@@ -1,5 +1,4 @@
-/* Derivatives of the laws with respect to their parameters: against multi-precision values, and by identities that they
- * must satisfy. */
+/* Derivatives of the laws with respect to their parameters: compared with multi-precision values, and by identities. */
 #include "core/law/second_derivatives.h"
 
 #include <stdio.h>
@@ -61,7 +60,7 @@ static struct law_point point(struct sample s)
 		s.z >= 2};
 }
 
-/* In the order of the struct; derivatives of G1 itself, not of G1 / z. */
+/* In the order of the struct. These are derivatives of G1 itself, not of G1 / z. */
 static void in_doubles(struct sample s, long double out[8])
 {
 	const struct law_reach none = {0};
@@ -84,7 +83,7 @@ static void in_long_doubles(struct sample s, long double out[8])
 
 /* ---- against multi-precision values ---- */
 
-/* The sizes of the terms that add up to each derivative, in the order of the struct. */
+/* Sizes of the terms that add up to each derivative, in the order of the struct. */
 static void scales(struct sample s, long double scale[8])
 {
 	const long double top = fmaxl(s.mu_s, s.mu_k), z = fmaxl(s.z, 1), steep = law_has_tail(s.t) ? fmaxl(s.q, 1) : 1;
@@ -194,7 +193,7 @@ static void test_forms(void **unused)
 	for_each(check_forms);
 }
 
-/* Just beyond eps_v the loss is small, but all its digits are right. */
+/* Just beyond eps_v the loss is small, but all of its digits are right. */
 static void test_digits(void **unused)
 {
 	(void)unused;
@@ -216,7 +215,7 @@ static void test_digits(void **unused)
 
 /* ---- second derivatives ---- */
 
-/* Derivatives at the speed z with eps_v 1, with the coefficients and eps_v changed. */
+/* Derivatives at the speed z and eps_v = 1, with coefficients and eps_v changed by the given steps. */
 static struct law_derivatives_l near_by(struct sample s, long double ds, long double dk, long double de)
 {
 	const struct law_reach_l none = {0};
@@ -227,7 +226,7 @@ static struct law_derivatives_l near_by(struct sample s, long double ds, long do
 	return law_derivatives_l(s.t, a, tail ? law_reach_l(s.t, &table, r, q, 1 / q) : none);
 }
 
-/* Second derivatives against differences of first ones, which corners disturb. */
+/* Compares second derivatives with differences of first derivatives. These are unreliable at corners. */
 static void check_second_derivatives(struct sample s)
 {
 	const struct law_reach_l none = {0};
@@ -246,7 +245,7 @@ static void check_second_derivatives(struct sample s)
 	assert_near(d.kk, (more.k0 - less.k0) / (2 * h), known);
 	assert_near(d.es, (up.e0 - down.e0) / (2 * h), known);
 	assert_near(d.ek, (more.e0 - less.e0) / (2 * h), known);
-	if (s.z != 1 && s.z != 2) /* where the force of exponential has a kink, and where bonds break */
+	if (s.z != 1 && s.z != 2) /* here the force of exponential has a kink, and bonds break */
 		assert_near(d.ee, (fast.e0 - slow.e0) / (2 * h), known);
 }
 
@@ -256,7 +255,7 @@ static void test_second_derivatives(void **unused)
 	for_each(check_second_derivatives);
 }
 
-/* Identities of scaling, for zero or equal coefficients, where differences are of no use. */
+/* Identities of scaling, for zero or equal coefficients, where differences cannot be used. */
 static void check_degree(struct sample s)
 {
 	const struct law_reach_l none = {0};
@@ -277,7 +276,7 @@ static void test_degree(void **unused)
 
 /* ---- the factors of a curve ---- */
 
-/* The curve with changed factors at x; monotone pieces stay so for small changes. */
+/* The value at x of the curve with changed factors. Monotone pieces stay monotone if changes are small. */
 static struct law_shape_l changed_at(const double tangent[N_POINTS], double step, double x)
 {
 	double f[N_POINTS];
@@ -297,7 +296,7 @@ static struct law_shape_l changed_at(const double tangent[N_POINTS], double step
 
 static const double tangents[][N_POINTS] = {{0, 1, 0, 0, 0}, {1, 0, 0, 0, 0}, {0, 0, 0, 0, 1}, {0.5, -0.25, 2, 1, -1}};
 
-/* The factors of another curve, without extremes, whose derivatives are not zero. */
+/* The factors of another curve, without extremes, whose derivatives are nonzero. */
 static const double falling[N_POINTS] = {1, 0.75, 0.5, 0.25, 0.1875};
 
 static void test_curve_tangent(void **unused)
@@ -317,7 +316,7 @@ static void test_curve_tangent(void **unused)
 	}
 }
 
-/* With derivatives that change with their neighbours. */
+/* Points whose derivatives depend on the factors of their neighbours. */
 static void test_derivative_tangent(void **unused)
 {
 	(void)unused;
@@ -341,7 +340,7 @@ static void test_derivative_tangent(void **unused)
 	}
 }
 
-/* The transpose of the tangent. */
+/* The vjp is the transpose of the tangent. */
 static void test_curve_cotangent(void **unused)
 {
 	(void)unused;

@@ -1,4 +1,4 @@
-/* The scalar functions of stribeck, exponential, curve and adhesion against multi-precision values. */
+/* Compares the scalar functions of stribeck, exponential, curve and adhesion with multi-precision values. */
 #include <stdio.h>
 
 #include "core/law/textbook.h"
@@ -7,7 +7,7 @@
 
 static const char reference[] = "tests/reference/laws_mp.txt";
 
-/* The curve of make_laws.py, times a speed. */
+/* The curve of make_laws.py, with speeds scaled. */
 enum { N_POINTS = 5 };
 static const double speeds[N_POINTS] = {0, 0.25, 0.375, 1.5, 1.75}, factors[N_POINTS] = {1, 0.5, 1.25, 0, 0.125};
 
@@ -32,7 +32,7 @@ static double call(const char *name, const double p[4], const struct fric_law *l
 	return fric_law_force_derivative(p[0], p[1], p[2], p[3], law);
 }
 
-/* With the areas of a curve, where these fit doubles, or without. */
+/* With the areas of a curve, if these fit doubles, or without. */
 static double value_of(const char *law_name, const char *name, const double p[5], bool with_areas)
 {
 	double scaled[N_POINTS], areas[N_POINTS];
@@ -81,7 +81,7 @@ static void test_areas(void **unused)
 	assert_false(fric_curve_areas(&(struct fric_curve){3, vast, twos, NULL}, areas));
 }
 
-/* The drag is added to any law. */
+/* A drag is added to any law. */
 static void test_viscous(void **unused)
 {
 	const struct fric_law law = {.type = FRIC_ADHESION, .viscous = 0.5};
@@ -92,7 +92,7 @@ static void test_viscous(void **unused)
 	assert_bits(fric_law_force_derivative(4, 0, 0, 1, &law), 0.5);
 }
 
-/* A curve with a step of 2^-30 to 2^-45 of its speeds: y - eps_v has more digits than a long double. */
+/* A curve with a step over 2^-30 to 2^-45 of its speeds: y - eps_v has more digits than a long double. */
 static void test_short_pieces(void **state)
 {
 	static const double at_points[] = {1, 0.9, 0.3, 0.2}, eps[] = {0.1, 1e-3, 3e-7, 1e-9, 0.7};

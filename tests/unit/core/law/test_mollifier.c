@@ -37,7 +37,7 @@ static double call(const char *name, const char *transition, const double p[4]) 
 	return NAN;
 }
 
-/* scale: magnitude of the largest term; infinite if the value is. At a pole, either sign of the limit is right. */
+/* scale: magnitude of the largest term, infinite if the value is. At a pole, a limit of either sign is right. */
 static bool close_enough(double value, double expected, double scale)
 {
 	if (isinf(expected))
@@ -91,7 +91,7 @@ static void test_parity(void **state)
 	}
 }
 
-/* All functions except the last are continuous at the knot and where sliding begins. */
+/* All functions except the last are continuous at the knot and at the onset of sliding. */
 static void test_continuity(void **state)
 {
 	(void)state;
@@ -177,7 +177,7 @@ static void test_matchstick(void **state)
 	fric_matchstick_direction((double[]){0, 0}, 0, d);
 	assert_bits(d[0], 1);
 	assert_bits(d[1], 0);
-	fric_matchstick_direction((double[]){0, -1e-10}, 1e-10, d); /* at the threshold: not below it */
+	fric_matchstick_direction((double[]){0, -1e-10}, 1e-10, d); /* at the threshold, not below it */
 	assert_near(d[0], 0, 0);
 	assert_bits(d[1], -1);
 	fric_matchstick_direction((double[]){0, nextafter(1e-10, 0)}, 1e-10, d);

@@ -1,4 +1,5 @@
-/* The transition `peak`: its scalar functions against multi-precision values, and its defining properties. */
+/* The transition `peak`: compares its scalar functions with multi-precision values, and tests its defining
+ * properties. */
 #include <stdio.h>
 
 #include "core/base/quad.h"
@@ -43,7 +44,7 @@ static void test_reference(void **unused)
 	assert_true(n > 5000);
 }
 
-/* Pairs of coefficients in [0, 2]^2: far from each other, 1 ulp apart, the same, one of them 0. */
+/* Pairs of coefficients in [0, 2]^2: far apart, 1 ulp apart, equal, or one of them 0. */
 static void nth_pair(int i, double mu[2])
 {
 	const double base = (i / 8) * 0.0625, next = nextafter(base, i & 1 ? 0 : 2);
@@ -58,7 +59,7 @@ static double force(double y, const double mu[2])
 	return fric_law_force(y, mu[0], mu[1], 1, &peak);
 }
 
-/* Computed in doubles, as in the kernels. */
+/* Computed in doubles, as kernels do. */
 static double force_in_doubles(enum law t, double z, const double mu[2])
 {
 	const struct law_point a = {mu[0], mu[1], z, 1 - z, z >= 1, law_shape(t, mu[0], mu[1]), false};
@@ -70,7 +71,8 @@ static double peak_in_doubles(double z, const double mu[2])
 	return force_in_doubles(LAW_PEAK, z, mu);
 }
 
-/* The force reaches the larger coefficient, to the last bit, and never exceeds it: beside the peak, and all over. */
+/* Searches near the peak and everywhere: the force reaches the larger coefficient to the last bit, and never exceeds
+ * it. */
 static void check_maximum(double (*of)(double z, const double mu[2]), const double mu[2])
 {
 	const double top = fmax(mu[0], mu[1]), p = top > 0 ? 1 - (top - fmin(mu[0], mu[1])) / (2 * top) : 1;
@@ -100,7 +102,7 @@ static bool same_bits(double a, double b)
 	return memcmp(&a, &b, sizeof(a)) == 0;
 }
 
-/* The parts of the shape needed at one place have the same bits as in the whole shape. */
+/* Computing only the part of the shape that is needed at one place gives the same bits as the whole shape. */
 static void check_shape_at(double z, const double mu[2])
 {
 	struct law_point a = {mu[0], mu[1], z, 1 - z, z >= 1, law_shape(LAW_PEAK, mu[0], mu[1]), false}, b = a;
@@ -124,7 +126,7 @@ static void test_shape_at(void **unused)
 	}
 }
 
-/* Speeds and coefficients with which doubles lose nothing: each law gives the bits of mu f1, in both forms. */
+/* For speeds and coefficients at which doubles are exact, each law gives the bits of mu f1, in both forms. */
 static void test_the_bits_of_f1(void **unused)
 {
 	(void)unused;
@@ -141,15 +143,15 @@ static void test_the_bits_of_f1(void **unused)
 		}
 }
 
-/* Whether the exact value is so near the middle between two doubles that either may be the rounded one. */
+/* Whether the exact value is so close to the middle between two doubles that either may be the rounded one. */
 static bool halfway(quad exact, double value)
 {
 	const quad off = exact - (quad)value;
 	return (off < 0 ? -off : off) >= 0.495 * (quad)ulp((double)exact);
 }
 
-/* For mu_s = mu_k the law is mu_s f1: the nearest double, as for cubic and quadratic, or the other one if the value is
- * halfway between two. */
+/* For mu_s = mu_k the law is mu_s f1, rounded to the nearest double as for cubic and quadratic, or to the other one if
+ * the value is halfway between two. */
 static void test_without_peak(void **unused)
 {
 	(void)unused;
@@ -167,7 +169,7 @@ static void test_without_peak(void **unused)
 		}
 }
 
-/* G1 and G2 have no jumps: a small step changes them by no more than their steepest derivative allows. */
+/* G1 and G2 do not jump: a small step changes them by no more than their steepest derivative allows. */
 static void test_smoothness(void **unused)
 {
 	(void)unused;
@@ -184,7 +186,7 @@ static void test_smoothness(void **unused)
 	}
 }
 
-/* Kinetic friction holds from eps_v on, where potential and force are mu_k times those without static friction. */
+/* From eps_v on friction is kinetic: potential and force are mu_k times those of a contact without static friction. */
 static void test_ends(void **unused)
 {
 	(void)unused;

@@ -1,4 +1,4 @@
-/* e^-t and the integral of e^-s^2 against multi-precision values, and functions built on them. */
+/* Compares e^-t and the integral of e^-s^2 with multi-precision values, and tests functions built on them. */
 #include <stdio.h>
 
 #include "core/fric_mollifier.h"
@@ -46,7 +46,7 @@ static void test_ends(void **unused)
 	assert_bits(gauss_integral(INFINITY, 0), 0x1.c5bf891b4ef6bp-1);
 }
 
-/* Whatever the coefficients, a decay begins with mu_s and does not exceed the larger one. */
+/* Whatever the coefficients, a decay begins at mu_s and does not exceed the larger one. */
 static void test_bound(void **unused)
 {
 	(void)unused;

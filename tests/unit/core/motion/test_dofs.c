@@ -1,4 +1,4 @@
-/* The numbering of DOFs: vertex by vertex, axis by axis. */
+/* DOFs are numbered vertex by vertex, and within a vertex axis by axis. */
 #include "core/motion/dofs.h"
 
 #include "tests/unit/core/motion/two.h"
@@ -15,7 +15,7 @@ static void test_vertices_follow_each_other(void **state)
 	assert_true(vertex_dof(3, INT32_MAX) == 6442450941);
 }
 
-/* Each member's DOFs are those of its vertex, and all lie within n_dofs. */
+/* Each member's DOFs are those of its vertex, all below n_dofs. */
 static void check_members(int dim, enum fric_type type)
 {
 	struct two t;

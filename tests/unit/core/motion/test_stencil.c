@@ -1,4 +1,4 @@
-/* Differences and weights of a stencil are consistent. */
+/* The differences and weights of a stencil are consistent. */
 #include "core/motion/stencil.h"
 
 #include "tests/unit/core/motion/two.h"
@@ -23,7 +23,7 @@ static void test_weights_add_up(void **state)
 	}
 }
 
-/* Written out: 1 - a and a, 1 - b and b, 1 - a - b. */
+/* The weights as written in docs/physics.md: 1 - a and a, 1 - b and b, 1 - a - b. */
 static void test_weights_of_each_type(void **state)
 {
 	(void)state;
@@ -36,7 +36,7 @@ static void test_weights_of_each_type(void **state)
 	}
 }
 
-/* The weight of a coordinate that is zero has a sign: -0 where the member is on the second side. */
+/* The weight for a coordinate of zero has a sign: -0 if the member is on the second side. */
 static void test_weights_of_zero(void **state)
 {
 	(void)state;
@@ -46,7 +46,7 @@ static void test_weights_of_zero(void **state)
 	assert_all_bits(w, expected, FRIC_MAX_STENCIL);
 }
 
-/* Both contacts of each type, the second one skipped or not. */
+/* The rows of both contacts of a type; the second contact may be skipped. */
 static void check_rows(enum fric_type type, bool skips)
 {
 	struct two t;
@@ -97,7 +97,7 @@ static void test_relative_velocity_is_the_weighted_sum(void **state)
 			check_relative(dim, type);
 }
 
-/* Exactly zero whatever the closest point, which rounded weights would not give. */
+/* The result is exactly zero whatever the closest point. With rounded weights it would not be. */
 static void test_equal_velocities_give_zero(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /**
- * Two contacts of any one type, on five vertices, of which neither has vertex 0.
+ * Two contacts of any one type, on five vertices; vertex 0 is in neither of them.
  */
 #ifndef TESTS_TWO_H
 #define TESTS_TWO_H
@@ -49,7 +49,7 @@ static inline void make_two(struct two *t, int dim, enum fric_type type, double 
 		t->contacts.start[g + 1] = 2;
 }
 
-/* Small integers, so that all sums are exact. */
+/* Small integers make all sums exact. */
 static const double integers[N_VERTICES * 3] = {1, -2, 3, 5, -8, 13, -21, 34, 55, 8, 4, -2, -16, 32, 7};
 
 #endif

@@ -25,7 +25,8 @@ static void visit(void *task, size_t chunk, size_t begin, size_t end, struct fau
 	}
 }
 
-/* Every contact occurs once, whatever the groups and the mesh; of several faults, the lowest wins. */
+/* Every contact occurs once, whatever the groups and the mesh; of several faults, the one with the lowest position
+ * wins. */
 static void check_contacts(const struct fric_contacts *c, int n_threads)
 {
 	static struct record record;
@@ -79,7 +80,7 @@ static void note_chunk(void *task, size_t chunk, size_t begin, size_t end, struc
 	v->chunks[v->n++] = chunk;
 }
 
-/* Groups of 4 and 8 chunks: on a large mesh, two of the second go with each of the first. */
+/* Groups of 4 and 8 chunks. On a large mesh, two chunks of the second group go with each chunk of the first. */
 static void test_groups_advance_together(void **state)
 {
 	(void)state;

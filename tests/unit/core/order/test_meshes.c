@@ -1,12 +1,12 @@
-/* Sums at vertices, on meshes whose contacts join vertices that are numbered near each other, far apart, in no order, and
- * always the same: any number of threads gives the bits of one thread, with and without a schedule. */
+/* Sums at vertices, on meshes whose contacts join vertices with nearby, distant or random numbers, or always the same
+ * vertices. On any number of threads the bits are those of one thread, with and without a schedule. */
 #include "tests/bench/mix.c"
 #include "tests/unit/core/check.h"
 
 enum { N_CONTACTS = 6000, N_VECTORS = 11, MOST_THREADS = 8 };
 
-/* Beside the meshes of the benchmarks: all contacts have vertex 0; all are at the first vertices of many; groups are
- * empty. */
+/* In addition to the meshes of the benchmarks: vertex 0 in all contacts; all contacts at the first of many vertices;
+ * empty groups. */
 enum { HUB = N_MESHES, CORNER, ONE_GROUP, N_SCENES };
 
 static void make_scene(int which, struct mix *m)
@@ -24,11 +24,10 @@ static void make_scene(int which, struct mix *m)
 		if (which == ONE_GROUP && type != FRIC_EDGE_EDGE)
 			g->n = 0;
 	}
-	if (which == HUB || which == CORNER) /* some contacts have a vertex twice; that is not what this is about */
+	if (which == HUB || which == CORNER) /* accepts contacts with a repeated vertex, whose distance is zero */
 		m->batch.barrier.dhat = 1e9;
 }
 
-/* All results at vertices. */
 struct results {
 	double potential, *gradient, *products, *of_jvp, *by_positions;
 	double potential_tangent[2], by_mu[2];
@@ -61,7 +60,8 @@ static enum fric_code evaluate(const struct fric_context *context, const struct 
 	                                                    [FRIC_WRT_MU_K] = &r->by_mu[1]}};
 	struct fric_error error;
 	enum fric_code code = fric_evaluate(context, c, &query, &r->potential, r->gradient, &error);
-	for (int i = 0; i < 3 && code == FRIC_OK; i++) /* the first ones again and again: the same numbers */
+	for (int i = 0; i < 3 && code == FRIC_OK; i++) /* with fewer vectors the first products are the same, and are
+	                                                * overwritten */
 		code = fric_hessian_products(context, c, &query, FRIC_PROJECT_CLAMP, counts[i], vectors, r->products, &error);
 	if (code == FRIC_OK)
 		code = fric_jvp(context, &derivation, &by_velocities, &again, r->gradient, &r->potential_tangent[0], r->of_jvp,
@@ -102,7 +102,7 @@ static double *vectors_of(const struct mix *m)
 	return x;
 }
 
-/* The gradient, force by force, in the order of the contacts. */
+/* The gradient, summed force by force in the order of the contacts. */
 static void check_gradient(const struct fric_contacts *c, const struct mix *m, const double *gradient)
 {
 	double *expected = calloc(3 * m->n_vertices, sizeof(double)), *forces = malloc(3 * N_CONTACTS * sizeof(double)),
@@ -184,7 +184,7 @@ static void give(void *pool, void *block, size_t bytes)
 	free(block);
 }
 
-/* Each block in turn is refused; nothing is held afterwards. */
+/* Each block in turn is refused, and all memory is returned. */
 static void check_memory(int which)
 {
 	struct mix m;
@@ -220,7 +220,8 @@ static void test_memory(void **unused)
 
 /* ---- faults ---- */
 
-/* The lowest of several contacts is named, whoever finds one first: of a gradient, and of a derivative. */
+/* The lowest of several faulty contacts is named, whichever thread finds one first: for a gradient, and for
+ * products. */
 static void check_faults(int which)
 {
 	struct mix m;
@@ -229,7 +230,7 @@ static void check_faults(int which)
 	make_scene(which, &m);
 	double *vectors = vectors_of(&m);
 	make_results(&m, &r);
-	for (size_t i = 1; i < 4; i++) { /* velocities that overflow when subtracted, and tangents that do */
+	for (size_t i = 1; i < 4; i++) { /* velocities that overflow when subtracted; as vectors, too */
 		const int32_t *stencil = m.batch.groups[FRIC_EDGE_EDGE].vertices + 4 * (i * N_CONTACTS / 18);
 		vectors[3 * stencil[0]] = vectors[3 * stencil[1]] = 1.7e308;
 		vectors[3 * stencil[2]] = vectors[3 * stencil[3]] = -1.7e308;
@@ -277,7 +278,8 @@ static void test_stop(void **unused)
 		struct fric_schedule *schedule;
 		struct fric_error error;
 		assert_code(evaluate(&context, &m, c, NULL, vectors, &r), FRIC_E_STOPPED);
-		assert_ok(fric_schedule_create(&context, c, &schedule, &error)); /* it is over soon */
+		assert_ok(fric_schedule_create(&context, c, &schedule, &error)); /* creating a schedule is short and ignores the
+		                                                                  * flag */
 		assert_code(evaluate(&context, &m, c, schedule, vectors, &r), FRIC_E_STOPPED);
 		fric_schedule_free(schedule);
 	}

@@ -1,10 +1,10 @@
-/* Forces and other numbers at vertices: the transpose of the relative velocity, with what is deferred and without. */
+/* Sums of forces and other numbers at vertices, the transpose of the relative velocity, with and without deferring. */
 #include "core/order/scatter.h"
 
 #include "core/motion/stencil.h"
 #include "tests/unit/core/motion/two.h"
 
-static const double forces[2 * 3] = {2, -3, 5, -7, 11, 13}; /* rows; in 2D four of them */
+static const double forces[2 * 3] = {2, -3, 5, -7, 11, 13}; /* rows; only four in 2D */
 
 static void fill(double *numbers, size_t n)
 {
@@ -12,7 +12,7 @@ static void fill(double *numbers, size_t n)
 		numbers[i] = 100;
 }
 
-/* Columns of forces. */
+/* The forces of both contacts, as columns. */
 static void columns_of(int dim, double columns[3][FRIC_SPAN])
 {
 	for (int i = 0; i < 2 * dim; i++)
@@ -59,10 +59,10 @@ static void check_transpose(int dim, enum fric_type type)
 	for (int i = 0; i < dim; i++)
 		assert_bits(gradient[i], 0); /* vertex 0 has no contact */
 	for (int i = N_VERTICES * dim; i < N_VERTICES * 3; i++)
-		assert_bits(gradient[i], 100); /* nothing is written past the last one */
+		assert_bits(gradient[i], 100); /* nothing is written past the last vertex */
 }
 
-/* A schedule that defers what its bits say: number k * 2 + j of the stencils. */
+/* A schedule that defers the entries whose bits are set: bit k * 2 + j for member k of contact j. */
 struct deferring {
 	struct fric_schedule schedule;
 	size_t places_of[1], range[2];
@@ -87,7 +87,8 @@ static void make_deferring(const struct two *t, unsigned bits, struct deferring 
 	d->schedule.range = d->range;
 }
 
-/* What is deferred is not there before it is added, and then the sums are those without deferring: integers are exact. */
+/* Deferred forces are missing from the sums until they are added. Then the sums equal those without deferring, exactly,
+ * because all numbers are integers. */
 static void check_deferred(int dim, enum fric_type type, unsigned bits, int apart)
 {
 	struct two t;
@@ -127,7 +128,7 @@ static void test_scatter(void **state)
 		}
 }
 
-/* Numbers of members, `width` of each: member k of contact j has 100 k + 10 j + d. */
+/* `width` numbers for each member: member k of contact j has 100 k + 10 j + d. */
 static void check_members(enum fric_type type, int width, unsigned bits)
 {
 	struct two t;
@@ -160,7 +161,7 @@ static void test_members(void **state)
 				check_members(type, width, bits);
 }
 
-/* Three blocks: the span reaches the first and the last one, of which few vertices are left. */
+/* Three blocks. The span reaches the first and the last one, which has few vertices. */
 static void test_blocks(void **state)
 {
 	(void)state;
@@ -182,7 +183,7 @@ static void test_blocks(void **state)
 			fricp_scatter_reach(&s, parts[0], 0);
 		for (size_t v = 0; v < N + 1; v++)
 			assert_bits(sums[v], v / BLOCK_VERTICES == 1 || v == N ? 100 : 0);
-		fricp_scatter_close(&s, parts[0], 2); /* of one block, the second part has the larger share */
+		fricp_scatter_close(&s, parts[0], 2); /* the only remaining block falls to part 1 */
 		assert_bits(sums[BLOCK_VERTICES], 100);
 		fricp_scatter_close(&s, parts[1], 2);
 		for (size_t v = 0; v < N; v++)
@@ -199,7 +200,7 @@ static void test_blocks(void **state)
 		assert_bits(sums[v], 100);
 }
 
-/* Vertices that no contact touches, of which there may be millions, are left alone once nobody wants the sums. */
+/* Vertices that no contact touches, of which there may be millions, are not zeroed once the request is stopped. */
 static void test_a_raised_flag_ends_zeros(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
-/* Parts of the sweep, and evaluation by parts: for every kind of batch, any number of threads yields the bits of one
- * thread that sweeps over all vertices. */
+/* Parts of the sweep, and evaluation by parts: for every kind of batch and any number of threads, the bits are those of
+ * one thread that sweeps over all vertices. */
 #include "core/order/schedule.h"
 
 #include "tests/property/scene.h"
@@ -7,7 +7,7 @@
 static const int thread_counts[] = {1, 2, 3, 8};
 enum { N_COUNTS = 4 };
 
-/* Part that a vertex belongs to: the first that reaches it, or its block. */
+/* The part that owns each vertex or each block: the first part that reaches it. */
 static size_t *owners_of(const struct fric_schedule *s, const struct fric_contacts *c)
 {
 	const size_t by = s->by_vertex ? 1 : BLOCK_VERTICES;
@@ -24,8 +24,9 @@ static size_t *owners_of(const struct fric_schedule *s, const struct fric_contac
 	return owner;
 }
 
-/* Parts follow each other; what earlier parts own has a place, each its own, those of a vertex in the order of the
- * sweep; ranges have no vertex in common. A block may also be taken for one that an earlier part reaches. */
+/* Parts follow each other. Every contribution to a vertex of an earlier part has a place of its own; the places of a
+ * vertex are in the order of the sweep, and no vertex is in two ranges. A block may also be assigned to an earlier part
+ * that does not reach it. */
 static void check_places(const struct fric_schedule *s, const struct fric_contacts *c)
 {
 	size_t *owner = owners_of(s, c), n = 0, at = 0, by = s->by_vertex ? 1 : BLOCK_VERTICES;
@@ -140,7 +141,7 @@ static void test_local_batches_fall_apart(void **state)
 	scene_free(&scene);
 }
 
-/* A part per thread; nearly all that is not the first one's is deferred. */
+/* There is one part per thread, and nearly all contributions of parts other than the first are deferred. */
 static void test_scattered_batches_defer_most(void **state)
 {
 	(void)state;
@@ -157,7 +158,7 @@ static void test_scattered_batches_defer_most(void **state)
 	scene_free(&scene);
 }
 
-/* Contacts in the order of the mesh whose vertices are numbered at random: hardly anything is deferred. */
+/* Contacts are in the order of the mesh, but its vertices are numbered at random: hardly anything is deferred. */
 static void test_shuffled_numbers(void **state)
 {
 	(void)state;
@@ -188,7 +189,7 @@ static void test_shuffled_numbers(void **state)
 	scene_free(&scene);
 }
 
-/* All contacts are at a few of many vertices; and no contacts at all. */
+/* All contacts are at a few of many vertices; then there are no contacts. */
 static void test_corners_of_large_meshes(void **state)
 {
 	(void)state;
@@ -212,8 +213,8 @@ static void test_corners_of_large_meshes(void **state)
 	scene_free(&scene);
 }
 
-/* With vertex numbers multiplied, the potential is the same, and so is, up to rounding, the gradient, which is added up
- * in another order. */
+/* If vertex numbers are multiplied, the potential is the same. So is the gradient up to rounding, because it is added
+ * up in another order. */
 enum { APART = 100 };
 
 static double *spread(const double *x, size_t n, size_t dim)
@@ -329,7 +330,7 @@ static void test_sums(void **state)
 	check_sums(empty, 607);
 }
 
-/* A schedule that is kept gives the same bits, also with another number of threads than it was made for. */
+/* A schedule that is kept gives the same bits, even with another number of threads than it was made for. */
 static void check_kept(struct options options, uint64_t seed)
 {
 	struct scene scene = made(options, seed);
@@ -369,13 +370,13 @@ static void test_kept_schedules(void **state)
 	fric_schedule_free(NULL);
 }
 
-/* Faults far apart, in different parts: the first contact is named; for a sum that overflows, no contact is. */
+/* Faults far apart, in different parts: the first contact is named. If a sum overflows, no contact is named. */
 static void check_faults(struct options options, uint64_t seed)
 {
 	struct scene scene = made(options, seed);
 	double *gradient = malloc(scene_ndof(&scene) * sizeof(double)), potential;
 	double *forces = malloc(options.n_each * sizeof(double));
-	struct fric_error first[3], error; /* a potential may overflow even if its gradient does not */
+	struct fric_error first[3], error; /* a potential may overflow although its gradient does not */
 	for (size_t i = 0; i < options.n_each; i++)
 		forces[i] = 1.5e308;
 	for (int sum = 0; sum < 2; sum++) {
@@ -385,7 +386,7 @@ static void check_faults(struct options options, uint64_t seed)
 		struct fric_contacts *c = scene_contacts(&serial, &scene);
 		double *velocities = scene_memory(&scene, scene_ndof(&scene), sizeof(double));
 		memcpy(velocities, scene.velocities, scene_ndof(&scene) * sizeof(double));
-		for (size_t i = 1; i < 6 && !sum; i++) { /* overflow when subtracted */
+		for (size_t i = 1; i < 6 && !sum; i++) { /* velocities that overflow when subtracted */
 			const int32_t *stencil = scene.batch.groups[FRIC_EDGE_EDGE].vertices + 4 * (i * options.n_each / 7);
 			velocities[3 * stencil[0]] = 1.7e308;
 			velocities[3 * stencil[2]] = -1.7e308;

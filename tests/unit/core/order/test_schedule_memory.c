@@ -1,7 +1,7 @@
-/* Memory for a schedule fails: each allocation in turn. AddressSanitizer reports what a failure leaks. */
+/* Each allocation for a schedule fails in turn. AddressSanitizer reports memory that is leaked after a failure. */
 #include <stdlib.h>
 
-static int n_before_failure; /* allocations that succeed */
+static int n_before_failure; /* number of allocations that still succeed */
 
 static void *failing_malloc(size_t size)
 {

@@ -17,7 +17,7 @@ static struct scene made(size_t n_vertices, size_t reach, uint64_t seed)
 	return scene;
 }
 
-/* Every span once. */
+/* Every span occurs once. */
 static void check_permutation(const struct fric_contacts *c)
 {
 	size_t n = 0, contacts = 0;
@@ -34,7 +34,7 @@ static void check_permutation(const struct fric_contacts *c)
 	assert_int_equal(contacts, c->n);
 }
 
-/* How far the sweep goes back in vertex numbers, at most. */
+/* The largest step back in vertex numbers during the sweep. */
 static int32_t setback(const struct fric_contacts *c)
 {
 	int32_t reached = 0, most = 0;
@@ -46,7 +46,7 @@ static int32_t setback(const struct fric_contacts *c)
 	return most;
 }
 
-/* Blocks are listed under the first span that has a vertex there, or may have one, and each once. */
+/* Each block is listed once, under the first span with a vertex in it or, unless `exact`, possibly an earlier one. */
 static void check_blocks(const struct fric_contacts *c, bool exact)
 {
 	const size_t n_blocks = n_blocks_of(c->n_vertices);
@@ -93,7 +93,7 @@ static void test_blocks(void **state)
 		}
 }
 
-/* No vertex lies in the gap of a span; far apart, there is one. */
+/* A span whose stencils join two distant ranges of vertices records the gap between them. */
 static void test_gaps(void **state)
 {
 	(void)state;
@@ -121,7 +121,8 @@ static void test_gaps(void **state)
 	fric_contacts_free(c);
 }
 
-/* Each group keeps its order, and a span comes when no other would leave its group less far through. */
+/* Each group keeps its order, and groups advance in proportion: the next span is taken from the group that is
+ * behind. */
 static void test_groups_advance_evenly(void **state)
 {
 	(void)state;
@@ -152,8 +153,8 @@ static void test_groups_advance_together(void **state)
 	struct fric_contacts *c = scene_contacts(&serial, &scene);
 	check_permutation(c);
 	assert_true(setback(c) <
-	            20000); /* the order of contacts would go back from the end of the mesh to its start for each group */
-	for (size_t i = 1; i < c->n_spans; i++) /* a group that is in the order of the mesh keeps it */
+	            20000); /* in the order of contacts, each group would go back from the end of the mesh to its start */
+	for (size_t i = 1; i < c->n_spans; i++) /* a group that is in the order of the mesh stays in it */
 		for (size_t j = i - 1; j < i; j--)
 			if (sweep_span(c, j).type == sweep_span(c, i).type) {
 				assert_true(sweep_span(c, j).begin < sweep_span(c, i).begin);
@@ -192,7 +193,7 @@ static void visit(void *data, struct span span, struct fault *fault)
 	}
 }
 
-/* Two of one piece. */
+/* Two faults in one piece. */
 static void test_the_lower_fault_of_a_piece(void **state)
 {
 	(void)state;
@@ -208,7 +209,7 @@ static void test_the_lower_fault_of_a_piece(void **state)
 	scene_free(&scene);
 }
 
-/* As many vertices as neighbourhoods of the smallest size hold, one fewer and one more. */
+/* As many vertices as the smallest neighbourhoods cover, one fewer and one more. */
 static void test_many_vertices(void **state)
 {
 	(void)state;
@@ -228,7 +229,7 @@ static void test_many_vertices(void **state)
 	}
 }
 
-/* The fault of the lowest contact, whichever comes first in the sweep. */
+/* The fault of the lowest contact is reported, whichever comes first in the sweep. */
 static void test_every_contact_once_and_the_lowest_fault(void **state)
 {
 	(void)state;

@@ -5,7 +5,7 @@
 #include "tests/unit/core/exact.h"
 
 static const char values[] = "tests/reference/barrier_mp.txt", values_of_all[] = "tests/reference/barriers_mp.txt";
-/* In the order of enum fric_barrier_type, as the second table calls them. */
+/* In the order of enum fric_barrier_type; the names are those in the second table of values. */
 static const char *const types[] = {"clamped_log", "normalized_clamped_log", "clamped_log_squared", "cubic",
                                     "two_stage"};
 enum { N_BARRIERS = sizeof(types) / sizeof(types[0]) };
@@ -22,7 +22,7 @@ static double force(struct fric_barrier barrier, double distance)
 	return f;
 }
 
-/* b'(D) of every barrier, exactly as docs/physics.md writes it. */
+/* b'(D) of every barrier, as written in docs/physics.md. */
 static long double derivative_as_written(enum fric_barrier_type type, long double D, long double E)
 {
 	const long double L = logl(D / E), clamped = (E - D) * (2 * L - E / D + 1);
@@ -31,7 +31,7 @@ static long double derivative_as_written(enum fric_barrier_type type, long doubl
 	return all[type];
 }
 
-/* -kappa b'(D) 2d, and its physical scaling. */
+/* -kappa b'(D) 2d, with physical scaling if the barrier has it. */
 static long double as_written(struct fric_barrier b, double distance)
 {
 	const long double d = distance, dmin = b.dmin, dhat = b.dhat;
@@ -67,7 +67,8 @@ static bool is_right(struct fric_barrier b, double distance, double expected)
 	return false;
 }
 
-/* Multi-precision values, from the first double above dmin to the last below dmin + dhat, and from there on zero. */
+/* Compares with multi-precision values from the first double above dmin to the last below dmin + dhat, and with zero
+ * beyond. */
 static void test_reference(void **state)
 {
 	(void)state;
@@ -94,7 +95,7 @@ static enum fric_barrier_type type_of(const char *word)
 	return FRIC_CLAMPED_LOG;
 }
 
-/* All barriers against differences, in multi-precision, of the published functions. */
+/* Compares all barriers with multi-precision differences of the published functions. */
 static void test_reference_of_all(void **state)
 {
 	(void)state;
@@ -120,7 +121,7 @@ static void test_reference_of_all(void **state)
 	assert_int_equal(n_wrong, 0);
 }
 
-/* b(D) of every barrier, as it was published. */
+/* b(D) of every barrier, as published. */
 static long double published(enum fric_barrier_type type, long double D, long double E)
 {
 	const long double L = logl(D / E), b = -(D - E) * (D - E) * L;
@@ -130,7 +131,7 @@ static long double published(enum fric_barrier_type type, long double D, long do
 	return all[type];
 }
 
-/* Compares b'(D) with differences of b; at d^2 = 0.5, two_stage has its seam. */
+/* Compares b'(D) with differences of b. two_stage changes its formula at d^2 = 0.5. */
 static void test_derivative_of_the_barrier(void **state)
 {
 	(void)state;
@@ -145,7 +146,8 @@ static void test_derivative_of_the_barrier(void **state)
 		}
 }
 
-/* Leading terms: near dmin + dhat the force vanishes as the square of the remaining distance; near dmin it has a pole. */
+/* Leading terms: near dmin + dhat the force vanishes as the square of the remaining distance; near dmin it has a
+ * pole. */
 static void test_ends(void **state)
 {
 	(void)state;
@@ -161,7 +163,7 @@ static void test_ends(void **state)
 	assert_near(force(gap, 1 + above) / ((3 - 2 * above) * (3 - 2 * above) / (2 * above) * 2), 1, 1e-7);
 }
 
-/* The same for the others: at the end of the reach with rest = E - D, near dmin with D. */
+/* Leading terms of all barriers: powers of rest = E - D at the end of the reach, and of D near dmin. */
 static void test_ends_of_all(void **state)
 {
 	(void)state;
@@ -205,7 +207,7 @@ static void test_reach(void **state)
 	}
 }
 
-/* The force is highest at dmin and falls from there to 0, without a jump where a formula changes. */
+/* The force is highest at dmin and decreases to 0, without a jump where a formula changes. */
 static void test_falls(void **state)
 {
 	(void)state;
@@ -221,7 +223,7 @@ static void test_falls(void **state)
 	}
 }
 
-/* Through b, d^2 and d, the force scales with the unit of length to the power 3, -1 (normalized) or 0 (physical). */
+/* The force scales with the unit of length through b, d^2 and d: to the power 3, -1 (normalized) or 0 (physical). */
 static void test_scale(void **state)
 {
 	(void)state;
@@ -241,7 +243,7 @@ static void test_scale(void **state)
 	assert_true(isinf(force(clamped_log(1e200, 1, 0), 1e199)));
 }
 
-/* Sizes at which squares and cubes of lengths leave the doubles while the force does not. */
+/* Sizes at which squares and cubes of lengths overflow or underflow although the force does not. */
 static void test_extreme_sizes(void **state)
 {
 	(void)state;
@@ -258,7 +260,7 @@ static void test_extreme_sizes(void **state)
 
 /* ---- derivatives ---- */
 
-/* Within four ulp; for by_distance and by_dhat, which change sign, of the larger of the two. */
+/* Within four ulp; for by_distance and by_dhat, which change sign, four ulp of the larger of the two. */
 static bool derivatives_right(const struct fric_barrier *b, double distance, const double expected[5])
 {
 	struct barrier_derivatives s;
@@ -301,7 +303,7 @@ static void test_derivatives(void **state)
 	assert_int_equal(n_wrong, 0);
 }
 
-/* The force is homogeneous in all lengths together, and equals that of fricp_barrier_force. */
+/* The force is homogeneous in all lengths together, and equals the result of fricp_barrier_force. */
 static void test_degree(void **state)
 {
 	(void)state;

@@ -1,4 +1,5 @@
-/* Derivatives of coefficients with respect to their inputs, against differences in long double of their definitions. */
+/* Compares derivatives of coefficients with respect to their inputs with differences, in long double, of their
+ * definitions. */
 #include <float.h>
 
 #include "core/fric_mollifier.h"
@@ -11,7 +12,7 @@ static const int32_t stencil[] = {3, 0, 5, 2}, materials[N_VERTICES] = {0, 1, 2,
 
 /* ---- definitions (docs/physics.md 3) ---- */
 
-/* Weights of both sides' vertices: w[k] of member k, its sign that of its side. */
+/* The weights of all members on their sides: w[k] of member k, with the sign of its side. */
 static void weights(enum fric_type type, long double a, long double b, long double w[4])
 {
 	const long double all[FRIC_N_VERTEX_TYPES][4] = {
@@ -50,7 +51,7 @@ static long double coefficient(const struct fric_friction *f, enum fric_type typ
 	return n == 1 ? x[materials[stencil[0]] * N_MATERIALS + f->plane_material] : sum;
 }
 
-/* ---- */
+/* ---- comparisons ---- */
 
 static const double numbers[MOST_NUMBERS] = {0.8, 0.3, 0.55, 0.2, 0.9, 0.45, 0.1, 0.35, 0.7};
 
@@ -122,7 +123,7 @@ static struct coefficient_derivatives of_two(enum fric_blend blend, double a, do
 	return s;
 }
 
-/* Second derivatives against differences of the first ones. */
+/* Compares second derivatives with differences of first derivatives. */
 static void test_second_derivatives(void **unused)
 {
 	(void)unused;
@@ -148,7 +149,7 @@ static void test_second_derivatives(void **unused)
 		}
 }
 
-/* A blend at a pole does not change along a direction that leaves both sides as they are. */
+/* At a pole, a blend does not change along a direction that leaves both sides unchanged. */
 static void test_second_derivatives_at_poles(void **unused)
 {
 	(void)unused;
@@ -163,7 +164,7 @@ static void test_second_derivatives_at_poles(void **unused)
 		}
 }
 
-/* Where blends have knots and poles. */
+/* Places where blends have knots and poles. */
 static void test_knots(void **unused)
 {
 	(void)unused;
@@ -188,7 +189,7 @@ static void test_knots(void **unused)
 	assert_near(coefficient_tangent(&pole, NULL, rest), 0, 0);
 }
 
-/* A side that is zero at all of its vertices stays so wherever the closest point is. */
+/* A side whose vertices all have zero stays zero wherever the closest point is. */
 static void test_zero_side(void **unused)
 {
 	(void)unused;
@@ -253,7 +254,8 @@ static void test_ellipse_at_rest(void **unused)
 	assert_near(matchstick_turn(&n, change) * 1.1e-10L, -1, 1e-15);
 }
 
-/* Along an axis that is zero the coefficient is zero, and grows with that axis and with the other one's share. */
+/* If the axis along the slip is zero, the coefficient is zero, and grows with that axis and with the share of the other
+ * axis. */
 static void test_flat_ellipse(void **unused)
 {
 	(void)unused;
@@ -270,7 +272,7 @@ static void test_flat_ellipse(void **unused)
 	assert_near(s.by_turn, -0.3, 1e-16);
 }
 
-/* With axes mu + d and mu the coefficient is mu + d cos^2, to the first order of d. */
+/* If the axes are mu + d and mu, the coefficient is mu + d cos^2, to first order in d. */
 static void test_nearly_round_ellipse(void **unused)
 {
 	(void)unused;

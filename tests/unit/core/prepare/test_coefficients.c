@@ -14,7 +14,7 @@ static struct fric_friction from_vertices(const double *mu, enum fric_blend blen
 		.source = FRIC_MU_VERTEX, .vertex_mu_s = mu, .vertex_mu_k = mu, .blend = blend, .eps_v = 1};
 }
 
-/* mu_s of a contact, which must be accepted. */
+/* mu_s of a contact that must be accepted. */
 static double coefficient(const struct fric_friction *f, enum fric_type type, double a, double b)
 {
 	double mu[2];
@@ -51,7 +51,7 @@ static void test_blends(void **state)
 	}
 }
 
-/* Means of the smallest and the largest numbers are right to an ulp, and that of equal numbers is that number. */
+/* Means of the smallest and the largest numbers are right to an ulp, and the mean of equal numbers is exact. */
 static void test_means_at_the_ends_of_the_range(void **state)
 {
 	(void)state;
@@ -83,11 +83,11 @@ static void test_static_and_kinetic_apart(void **state)
 	assert_bits(mu[1], 0.4);
 }
 
-/* Finds the weight of each vertex, with blends that show only one side or both. */
+/* Determines the weight of each vertex through blends that show only one side, or both. */
 static void test_sides(void **state)
 {
 	(void)state;
-	const double mu[N_VERTICES] = {1, 0, 2, 10, 0, 5}; /* stencil: 10, 1, 5, 2 */
+	const double mu[N_VERTICES] = {1, 0, 2, 10, 0, 5}; /* stencil: 10 against 1, 5, 2 */
 	const struct fric_friction max = from_vertices(mu, FRIC_MAX), min = from_vertices(mu, FRIC_MIN);
 	assert_near(coefficient(&max, FRIC_EDGE_VERTEX, 0.25, 0), 10, 0);
 	assert_near(coefficient(&min, FRIC_EDGE_VERTEX, 0.25, 0), 0.75 * 1 + 0.25 * 5, 1e-15);
@@ -96,11 +96,11 @@ static void test_sides(void **state)
 	assert_near(coefficient(&min, FRIC_FACE_VERTEX, 0.25, 0.125), 0.625 * 1 + 0.25 * 5 + 0.125 * 2, 1e-15);
 	for (enum fric_blend blend = FRIC_MEAN; blend <= FRIC_HARMONIC_MEAN; blend++) {
 		const struct fric_friction f = from_vertices(mu, blend);
-		assert_bits(coefficient(&f, FRIC_PLANE_VERTEX, 0, 0), 10); /* the vertex's own */
+		assert_bits(coefficient(&f, FRIC_PLANE_VERTEX, 0, 0), 10); /* the vertex's coefficient */
 	}
 }
 
-/* Only the final coefficient counts. */
+/* A side may be negative if the final coefficient is not. */
 static void test_negative_sides(void **state)
 {
 	(void)state;
@@ -119,7 +119,9 @@ static void test_negative_sides(void **state)
 static void test_both_sides_negative(void **state)
 {
 	(void)state;
-	const double mu[N_VERTICES] = {0, 0, 0.25, 1, 0, 1}; /* edges from 1 to 0 and from 1 to 0.25: at 2: -1, -0.5 */
+	const double mu[N_VERTICES] = {0, 0, 0.25, 1,
+	                               0, 1}; /* edges from 1 to 0 and from 1 to 0.25, with values -1 and
+	                                                      * -0.5 at 2 */
 	const bool accepted[] = {false, false, false, true, true, false};
 	for (enum fric_blend blend = FRIC_MEAN; blend <= FRIC_HARMONIC_MEAN; blend++) {
 		const struct fric_friction f = from_vertices(mu, blend);
@@ -153,13 +155,14 @@ static void test_zero_sides(void **state)
 	}
 }
 
-/* If one side is zero, the blends that are products are zero, whatever the sign of the other side. The edge goes from 1
- * to 0.25: at 2 it has -0.5. */
+/* If one side is zero, blends that are products are zero, whatever the sign of the other side. The edge goes from 1 to
+ * 0.25, and has -0.5 at 2. */
 static void test_zero_and_a_negative_side(void **state)
 {
 	(void)state;
-	const double zero_first[N_VERTICES] = {1, 0, 0, 0, 0, 0.25};        /* vertex 0 */
-	const double zero_last[N_VERTICES] = {0, 0, 0, 1, 0, 0}, below = 2; /* edges from 1 to 0: -1; from 0 to 0 */
+	const double zero_first[N_VERTICES] = {1, 0, 0, 0, 0, 0.25};        /* the vertex has 0 */
+	const double zero_last[N_VERTICES] = {0, 0, 0, 1, 0, 0}, below = 2; /* edges from 1 to 0, with -1 at 2; from 0 to
+	                                                                     * 0 */
 	const bool accepted[] = {false, false, true, true, true, true};
 	for (enum fric_blend blend = FRIC_MEAN; blend <= FRIC_HARMONIC_MEAN; blend++) {
 		const struct fric_friction f = from_vertices(zero_first, blend), g = from_vertices(zero_last, blend);
@@ -191,7 +194,7 @@ static void test_extreme_blends(void **state)
 	assert_code(judge(&product, FRIC_VERTEX_VERTEX, 0, 0), FRIC_E_NOT_FINITE);
 }
 
-/* The order of the sides does not matter, not even for very different values. */
+/* The order of the sides does not matter, even for very different values. */
 static void test_blends_are_symmetric(void **state)
 {
 	(void)state;
@@ -207,7 +210,7 @@ static void test_blends_are_symmetric(void **state)
 	}
 }
 
-static const int32_t materials[N_VERTICES] = {0, 0, 2, 1, 0, 2}; /* stencil: 1, 0, 2, 2 */
+static const int32_t materials[N_VERTICES] = {0, 0, 2, 1, 0, 2}; /* materials of the stencil: 1, 0, 2, 2 */
 static const double table[9] = {0.1, 0.2, 0.3, 0.2, 0.4, 0.5, 0.3, 0.5, 0.6};
 
 static struct fric_friction from_table(const int32_t *vertex_material)
@@ -228,7 +231,7 @@ static void test_table(void **state)
 	assert_bits(coefficient(&f, FRIC_PLANE_VERTEX, 0, 0), 0.5);
 	assert_near(coefficient(&f, FRIC_EDGE_VERTEX, 0.25, 0), 0.75 * 0.2 + 0.25 * 0.5, 1e-16);
 	assert_near(coefficient(&f, FRIC_FACE_VERTEX, 0.25, 0.5), 0.25 * 0.2 + 0.75 * 0.5, 2e-16);
-	/* a0 of 1, a1 of 0 against two of 2 */
+	/* the first edge has materials 1 and 0, the second one 2 and 2 */
 	assert_near(coefficient(&f, FRIC_EDGE_EDGE, 0.25, 0.9), 0.75 * 0.5 + 0.25 * 0.3, 2e-16);
 	assert_code(judge(&f, FRIC_EDGE_VERTEX, -0.7, 0), FRIC_E_NEGATIVE_COEFFICIENT);
 }
@@ -236,7 +239,7 @@ static void test_table(void **state)
 static void test_table_sums_over_both_sides(void **state)
 {
 	(void)state;
-	const int32_t mixed[N_VERTICES] = {1, 0, 2, 0, 0, 1}; /* stencil: 0, 1, 1, 2 */
+	const int32_t mixed[N_VERTICES] = {1, 0, 2, 0, 0, 1}; /* materials of the stencil: 0, 1, 1, 2 */
 	const struct fric_friction f = from_table(mixed);
 	const double a[] = {0.7, 0.3}, b[] = {0.4, 0.6};
 	double expected = 0;
@@ -246,7 +249,7 @@ static void test_table_sums_over_both_sides(void **state)
 	assert_near(coefficient(&f, FRIC_EDGE_EDGE, 0.3, 0.6), expected, 2e-16);
 }
 
-/* For closest points inside and outside the primitives. */
+/* Closest points may be inside or outside the primitives. */
 static void test_uniform_materials_give_the_entry(void **state)
 {
 	(void)state;

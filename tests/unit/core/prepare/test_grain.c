@@ -1,4 +1,4 @@
-/* Bases along a grain: their direction in every type of contact, at any size, and what is refused. */
+/* Bases along a grain: their direction for every type of contact and any size, and refused inputs. */
 #include "core/geometry/geometry.h"
 #include "tests/property/scene.h"
 #include "tests/unit/core/batches.h"
@@ -20,7 +20,7 @@ static void between(const double *from, const double *to, long double out[3])
 		out[i] = (long double)to[i] - from[i];
 }
 
-/* A stencil's normal, as the contract defines it. */
+/* The normal of a stencil, as the contract defines it. */
 static void normal_of(enum fric_type type, const double *const p[4], long double n[3])
 {
 	long double e[3], f[3];
@@ -104,7 +104,7 @@ static void test_stencils(void **state)
 	}
 }
 
-/* Edges within 1e-7 rad of each other, a grain within 1e-9 of the normal: no digit is lost. */
+/* Edges within 1e-7 rad of each other, and a grain within 1e-9 of the normal: no digit is lost. */
 static void test_nearly_degenerate(void **state)
 {
 	const double tilt = 0x1p-24, little = 0x1p-30;
@@ -145,7 +145,7 @@ static void test_along_the_normal(void **state)
 
 /* ---- through fric_prepare ---- */
 
-/* Batches of all types, with grains of their own, by every kernel. */
+/* Batches of all types with grains per contact, through every kernel. */
 static void test_batches(void **state)
 {
 	static const char *const names[] = {"scalar", "baseline", "avx2", "avx512"};
@@ -183,7 +183,7 @@ static void test_batches(void **state)
 	scene_free(&s);
 }
 
-/* Faults of the geometry come first, then those of the grain, then those of the distance. */
+/* Faults of the geometry are reported first, then those of the grain, then those of the distance. */
 static void test_faults(void **state)
 {
 	static const double positions[9] = {1, 2, 3, 1, 2, 3, 0, 0, 1}, up[3] = {0, 0, 2}, ahead[3] = {1, 0, 0};
@@ -216,7 +216,7 @@ static void test_faults(void **state)
 	assert_string_equal(fric_reason(error.code), "grain_along_normal");
 }
 
-/* Ellipses turn with the grain: the same slip meets another coefficient. */
+/* Ellipses turn with the grain, so the same slip meets another coefficient. */
 static void test_ellipses_turn(void **state)
 {
 	static const double ellipse[2] = {0.8, 0.2};

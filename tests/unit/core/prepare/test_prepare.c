@@ -58,7 +58,7 @@ static void test_given_geometry_is_used_as_it_is(void **state)
 enum { N = 7 };
 static const int32_t column[N] = {0, 1, 2, 3, 4, 5, 6};
 
-/* One value for all, or one row per contact; padding between rows is never read. */
+/* Fields with one value for all contacts, or one row each; padding between rows is never read. */
 static void test_strides(void **state)
 {
 	(void)state;
@@ -86,7 +86,7 @@ static void test_strides(void **state)
 		}
 		for (int e = 0; e < 6; e++)
 			basis[e] = c->tangent_basis[e][i];
-		for (int t = 0; t < 2; t++) /* perpendicular to the normal of this contact */
+		for (int t = 0; t < 2; t++) /* perpendicular to the normal of this contact only */
 			assert_bits(fabs(basis[2 * (i % 3) + t]), 0);
 	}
 	fric_contacts_free(c);
@@ -111,7 +111,7 @@ static void test_broadcast(void **state)
 	fric_contacts_free(c);
 }
 
-/* One group lacks a field that another one has. */
+/* One group lacks a field that another group has. */
 static void test_absent_fields(void **state)
 {
 	(void)state;
@@ -131,7 +131,7 @@ static void test_absent_fields(void **state)
 	fric_contacts_free(c);
 }
 
-/* One value for all contacts of a group, and another one for those of the next. */
+/* One value for all contacts of a group, and another value for the next group. */
 static void test_groups_with_values_of_their_own(void **state)
 {
 	(void)state;
@@ -181,7 +181,7 @@ static void test_barrier_gives_forces(void **state)
 	struct fric_contacts *c = prepared(&batch);
 	const double near3 = (16 - 9) * (2 * log(16 / 9.) + 7 / 9.) * 6; /* -b'(9; 16) * 2 * 3 */
 	assert_near(*column_at(c->normal_force, FRIC_EDGE_EDGE), near3, 1e-13);
-	assert_bits(*column_at(c->normal_force, FRIC_FACE_VERTEX), 0); /* 5 away */
+	assert_bits(*column_at(c->normal_force, FRIC_FACE_VERTEX), 0); /* distance 5 */
 	assert_bits(*column_at(c->normal_force, FRIC_PLANE_VERTEX), 0);
 	fric_contacts_free(c);
 }
@@ -213,15 +213,16 @@ static void test_faults_of_one_contact(void **state)
 	double positions[8 * 3];
 	memcpy(positions, corner_positions, sizeof(positions));
 	batch.positions = positions;
-	positions[3 * 3] = 1, positions[3 * 3 + 1] = -1; /* vertex 3 on 2 */
+	positions[3 * 3] = 1, positions[3 * 3 + 1] = -1; /* vertex 3 coincides with 2 */
 	check_refused(&batch, (struct culprit){FRIC_E_ZERO_LENGTH_EDGE, FRIC_EDGE_EDGE, 0});
-	positions[3 * 3] = 5; /* 2-3 along x, as 0-1 */
+	positions[3 * 3] = 5; /* edge 2-3 is along x, like 0-1 */
 	check_refused(&batch, (struct culprit){FRIC_E_PARALLEL_EDGES, FRIC_EDGE_EDGE, 0});
 	memcpy(positions, corner_positions, sizeof(positions));
 	memcpy(positions + 7 * 3, positions, 3 * sizeof(double));
 	check_refused(&batch, (struct culprit){FRIC_E_COINCIDENT_VERTICES, FRIC_VERTEX_VERTEX, 0});
 	memcpy(positions, corner_positions, sizeof(positions));
-	positions[2 * 3 + 1] = positions[2 * 3 + 2] = 0; /* vertex 2 is on 0-1; the edges touch too, but come later */
+	positions[2 * 3 + 1] = positions[2 * 3 + 2] = 0; /* vertex 2 is on edge 0-1; the edges touch too, but that contact
+	                                                  * comes later */
 	check_refused(&batch, (struct culprit){FRIC_E_VERTEX_ON_EDGE, FRIC_EDGE_VERTEX, 0});
 	memcpy(positions, corner_positions, sizeof(positions));
 	positions[6 * 3] = 8, positions[6 * 3 + 1] = 0;
@@ -251,7 +252,7 @@ static void test_negative_coefficient(void **state)
 	struct fric_batch batch = corner_batch();
 	double mu[8] = {0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5}, positions[8 * 3];
 	memcpy(positions, corner_positions, sizeof(positions));
-	positions[2 * 3] = positions[3 * 3] = 12; /* three edges beyond 0 */
+	positions[2 * 3] = positions[3 * 3] = 12;
 	mu[1] = 0;
 	batch.positions = positions;
 	batch.friction = (struct fric_friction){
@@ -359,7 +360,7 @@ static void test_every_reason_can_be_skipped(void **state)
 	fric_contacts_free(c);
 }
 
-/* If a contact is degenerate and its coefficient negative, the geometry is reported first. */
+/* If a contact is degenerate and its coefficient negative, the geometry is reported. */
 static void test_geometry_comes_before_coefficients(void **state)
 {
 	(void)state;
@@ -392,7 +393,7 @@ static void test_reasons(void **state)
 		assert_string_equal(fric_reason(code), "");
 }
 
-/* Overwrites and frees everything that the batch points to, then evaluates. */
+/* Prepares a batch, overwrites and frees everything that it points to, then evaluates. */
 static void test_contacts_own_their_memory(void **state)
 {
 	(void)state;

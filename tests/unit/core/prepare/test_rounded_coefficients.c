@@ -1,10 +1,10 @@
-/* Contacts whose closest point is on the border of a primitive, where the coefficient is zero: rounding must not be a
- * fault. */
+/* Contacts whose closest point is on the border of a primitive, where the coefficient is zero. A negative coefficient
+ * that rounding explains must not be refused. */
 #include "tests/property/scene.h"
 
 enum { N_TRIALS = 4000 };
 
-/* A grid of equally spaced points, at any position, possibly rotated. */
+/* A grid of equally spaced points, offset and possibly rotated. */
 struct grid {
 	double spacing, offset, x[3], y[3], z[3];
 };
@@ -31,21 +31,22 @@ static void place(const struct grid *g, const double at[3], double *out)
 		out[d] = g->offset + g->spacing * (at[0] * g->x[d] + at[1] * g->y[d] + at[2] * g->z[d]);
 }
 
-/* Four points as a contact; the coefficient is zero at some vertices, and the closest point is between those. */
+/* A contact of four points. The coefficient is zero at some vertices, and the closest point is between these. */
 struct trial {
 	enum fric_type type;
 	double positions[12], mu[4];
 	int32_t material[4];
 };
 
-/* Moved outside by `outside` of the distance from one grid point to the next. */
+/* Moves a point outside by `outside` times the spacing of the grid. */
 static struct trial make(struct rng *rng, double outside)
 {
 	static const enum fric_type types[] = {FRIC_EDGE_VERTEX, FRIC_EDGE_EDGE, FRIC_FACE_VERTEX};
 	const struct grid g = random_grid(rng);
 	const double n = 1 + (double)below(rng, 5), m = 1 + (double)below(rng, 5), s = (double)below(rng, 5) / 4;
 	const double origin[3] = {(double)below(rng, 30), (double)below(rng, 30), 0}, above = 0.5 + (double)below(rng, 3);
-	/* A vertex over the first end of an edge; an edge over it; a vertex over one side of a triangle. */
+	/* A vertex above the first end of an edge; an edge above the end of another; a vertex above one side of a
+	 * triangle. */
 	const double points[3][4][3] = {
 		{{-outside, 0, above}, {0, 0, 0}, {n, 0, 0}, {0, 0, 0}},
 		{{-outside, -m, above}, {-outside, m, above}, {0, 0, 0}, {n, 0, 0}},
@@ -90,7 +91,7 @@ static enum fric_code prepare(const struct trial *t, enum fric_mu_source source,
 	return code;
 }
 
-/* Zero, or as little as rounding of the positions can cause. */
+/* The coefficient is zero, or as small as rounding of the positions makes it. */
 static void test_on_the_border(void **state)
 {
 	(void)state;
@@ -107,7 +108,7 @@ static void test_on_the_border(void **state)
 	}
 }
 
-/* Really outside, and therefore refused: the mean, the minimum and the sum over the table are negative. */
+/* Closest points that are really outside are refused: the mean, the minimum and the table's sum are negative. */
 static void test_outside(void **state)
 {
 	(void)state;
@@ -121,7 +122,7 @@ static void test_outside(void **state)
 	}
 }
 
-/* Slivers and short edges far below zero, whose positions are exact: no rounding explains a coefficient of -0.35. */
+/* Slivers and short edges with coefficients far below zero and exact positions: rounding does not explain -0.35. */
 static void test_slivers(void **state)
 {
 	(void)state;
@@ -146,8 +147,8 @@ static void test_slivers(void **state)
 		}
 }
 
-/* A sliver whose height is a rounding of its positions may lie anywhere: a closest point outside by as much counts as
- * on the border. */
+/* If the height of a sliver is of the size of a rounding of its positions, the closest point may be anywhere. A point
+ * that is outside by as much counts as on the border. */
 static void test_uncertain_sliver(void **state)
 {
 	(void)state;
@@ -188,7 +189,7 @@ static enum fric_code given(double a, double b, enum fric_blend blend, const dou
 	return code;
 }
 
-/* Weights of -1e-17 and -1e-16 instead of 0, as from rounding in the caller. */
+/* Weights of -1e-17 and -1e-16 instead of 0, as rounding in the caller may produce. */
 static void test_given_closest_points(void **state)
 {
 	(void)state;
@@ -203,9 +204,9 @@ static void test_given_closest_points(void **state)
 	double mu;
 	assert_code(given(-1e-13, 0.4, FRIC_MEAN, second, &mu), FRIC_E_NEGATIVE_COEFFICIENT);
 	assert_code(given(-1e-13, 0.4, FRIC_MAX, (double[4]){0, 0, 1, 0}, &mu),
-	            FRIC_OK); /* the vertex's own, which is zero */
+	            FRIC_OK); /* the vertex's own coefficient is zero */
 	assert_code(given(0.3, 0.7 + 1e-13, FRIC_MIN, first, &mu), FRIC_E_NEGATIVE_COEFFICIENT);
-	/* One side is zero up to rounding, the other positive. */
+	/* One side is zero up to rounding, and the other positive. */
 	assert_ok(given(-1e-17, 0.4, FRIC_PRODUCT, side, &mu));
 	assert_bits(mu, 0);
 	assert_ok(given(-1e-17, 0.4, FRIC_GEOMETRIC_MEAN, side, &mu));
@@ -213,7 +214,7 @@ static void test_given_closest_points(void **state)
 	assert_code(given(-1e-13, 0.4, FRIC_PRODUCT, side, &mu), FRIC_E_NEGATIVE_COEFFICIENT);
 }
 
-/* The sides are opposite up to rounding, so their mean is zero, in units of any size. */
+/* The sides are opposite up to rounding, so that their mean is zero, in units of any size. */
 static void test_opposite_sides(void **state)
 {
 	(void)state;

@@ -44,7 +44,7 @@ static void evaluate(const struct floors *f, const struct fric_kernels *kernels,
 	fric_contacts_free(c);
 }
 
-/* The results of the scalar form; checks that all kernels return the same bits. */
+/* Results of the scalar form, after checking that all kernels return the same bits. */
 static struct results agreed(const struct floors *f)
 {
 	struct results plain, r;
@@ -57,7 +57,7 @@ static struct results agreed(const struct floors *f)
 	return plain;
 }
 
-/* The slip is along the first column, so a00 is the eigenvalue in that direction. */
+/* The slip is along the first column, so a00 is the eigenvalue along the slip. */
 static void check_on_axis(const struct floors *f, bool slides)
 {
 	const struct results r = agreed(f);
@@ -83,7 +83,7 @@ static void test_at_eps_v(void **state)
 			}
 }
 
-/* An eps_v so small or so large that the kernels leave the contact to long double. */
+/* eps_v is so small or so large that kernels leave the contact to long double. */
 static void test_at_extreme_eps_v(void **state)
 {
 	(void)state;
@@ -107,7 +107,8 @@ static wide square(uint64_t x)
 	return (wide)x * x;
 }
 
-/* Integers below 2^52, whose squares decide; eps_v is the double closest to the length of the slip. */
+/* Components are integers below 2^52, whose squares decide exactly; eps_v is the double closest to the length of the
+ * slip. */
 static void test_near_eps_v(void **state)
 {
 	(void)state;
@@ -124,7 +125,7 @@ static void test_near_eps_v(void **state)
 	}
 }
 
-/* Exactly at the threshold, with both components. */
+/* Slips exactly at the threshold, with two nonzero components. */
 static void test_at_pythagorean_eps_v(void **state)
 {
 	(void)state;
