@@ -51,7 +51,7 @@ static void refuses_what_does_not_fit(void **unused)
 	api_buffer_free(&buffer);
 }
 
-/* A large buffer counts with at most one and a half times its contents; a small one is left alone. */
+/* A large buffer is counted as at most one and a half times its contents; a small one is left alone. */
 static void is_trimmed(void **unused)
 {
 	(void)unused;

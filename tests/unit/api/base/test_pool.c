@@ -16,7 +16,7 @@
 #include "api/base/account.h"
 #include "api/base/arena.h"
 
-enum { BESIDE_SMALL = 80 }; /* overhead with which a malloc'd block counts */
+enum { BESIDE_SMALL = 80 }; /* bytes counted for a malloc'd block in addition to its contents */
 enum { MB = 1 << 20 };
 
 static int start(void **state)
@@ -135,7 +135,7 @@ static void test_arena(void **pool)
 		holds(arrays[i], i * i * 11, (int)i);
 	assert_null(api_arena_array(&arena, SIZE_MAX / 4, 8));
 	assert_null(api_arena_array(&arena, SIZE_MAX / 8, 8)); /* fits size_t, but not with the header in front of it */
-	/* The last two of 130 are left to malloc, which ends the program under AddressSanitizer. */
+	/* The last two sizes are passed on to malloc, which ends the program under AddressSanitizer. */
 	for (size_t off = 0; off < (API_POOL_EMULATED ? 128 : 130); off++)
 		assert_null(api_arena_array(&arena, SIZE_MAX - off, 1));
 	api_arena_free(&arena);

@@ -397,7 +397,7 @@ static void check_count(const char *first, const char *unit, size_t n, const cha
 	free(text);
 }
 
-/* Each takes millions of allocations, so a share has few. */
+/* Each text takes millions of allocations, so a share of the cases has few of them. */
 static void limits_values(void **unused)
 {
 	(void)unused;

@@ -154,8 +154,8 @@ static void an_answer_has_a_longest_length(void **unused)
 	}
 }
 
-/* A long response may wait for its reader. It counts with its own length, not with what it might have needed, nor
- * with the memory of the computation. */
+/* A long response may wait for its reader. It is counted as its own length, without the room that was reserved for it
+ * and without the memory of the computation. */
 static void is_charged_with_what_is_there(void **unused)
 {
 	enum { N = 1 << 20 };

@@ -19,7 +19,7 @@
 #include "api/codec/media.h"
 #include "tests/share.h"
 
-/* Slow builds get shorter texts, as does who tries a share. */
+/* Slow builds get shorter texts, and so does a run with a share of the cases. */
 enum { SHORTER = API_POOL_EMULATED ? 4 : 1 };
 
 static size_t shorter(size_t n)

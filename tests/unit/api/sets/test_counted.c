@@ -175,7 +175,7 @@ static void is_counted(struct api_pool *pool, const struct api_budget *budget, s
 	if (API_POOL_EMULATED)
 		return;
 	assert_int_equal(counts.used_bytes + counts.idle_bytes, page_bytes - empty.pages);
-	/* malloc's own word and half of one for each small block */
+	/* for each small block the budget also counts 16 bytes that malloc itself may use */
 	assert_int_equal(budget->used_bytes, block_bytes - empty.bytes + 16 * (n_blocks - empty.n) + counts.used_bytes);
 }
 

@@ -64,7 +64,7 @@ static void texts(void **unused)
 	static const struct {
 		const char *target, *patch, *result;
 	} cases[] = {
-		/* The appendix. */
+		/* The examples of the appendix. */
 		{"{'a':'b'}", "{'a':'c'}", "{'a':'c'}"},
 		{"{'a':'b'}", "{'b':'c'}", "{'a':'b','b':'c'}"},
 		{"{'a':'b'}", "{'a':null}", "{}"},
@@ -168,7 +168,7 @@ static void frames(void **unused)
 	struct api_arena arena = {0};
 	struct api_document document, patch;
 	(void)unused;
-	/* A frame onto a text. */
+	/* Patches a text with a frame. */
 	read_text("{'a':[1,2,3],'b':{'c':4,'d':[5]},'e':6}", &document);
 	char *body = read_frame(A, INTEGERS, &arena, &patch);
 	merge(&document, &patch);
@@ -184,7 +184,7 @@ static void frames(void **unused)
 	api_document_free(&document);
 	api_document_free(&patch);
 	free(body);
-	/* A text onto a frame. */
+	/* Patches a frame with a text. */
 	body = read_frame(A, C, &arena, &document);
 	read_text("{'b':{'c':[1,-0.0]},'f':null}", &patch);
 	merge(&document, &patch);
@@ -192,7 +192,7 @@ static void frames(void **unused)
 	api_document_free(&document);
 	api_document_free(&patch);
 	free(body);
-	/* A frame onto a frame, with numbers in its document. */
+	/* Patches a frame with a frame that has numbers in its document. */
 	body = read_frame(A, C, &arena, &document);
 	char *second = read_frame("[1,2,3]", "null", &arena, &patch);
 	merge(&document, &patch);

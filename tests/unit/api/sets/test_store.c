@@ -471,7 +471,7 @@ static void counts_what_it_replaces_as_room(void **unused)
 	close_store();
 }
 
-/* A caller all of whose sets have to go still exists for the new one. */
+/* The caller's record survives although all of its sets are evicted for the new one. */
 static void makes_room_of_all_that_a_caller_has(void **unused)
 {
 	(void)unused;
@@ -659,7 +659,7 @@ static void a_set_beyond_a_share_takes_nothing_at_once(void **unused)
 	close_store();
 }
 
-/* Although it was used longer ago. */
+/* Spares "large" although it was used longest ago: without it, its owner would be below its share. */
 static void spares_a_set_without_which_its_caller_is_below(void **unused)
 {
 	(void)unused;
@@ -695,7 +695,7 @@ static void never_takes_what_is_held(void **unused)
 	close_store();
 }
 
-/* Within its share a caller keeps its old sets; beyond it, they go first. */
+/* A caller's old sets stay while it is within its share; beyond it, they are evicted first. */
 static void forgets_own_only_beyond_a_share(void **unused)
 {
 	(void)unused;
@@ -712,7 +712,7 @@ static void forgets_own_only_beyond_a_share(void **unused)
 	close_store();
 }
 
-/* As far as the caller exceeds its share, and no further. */
+/* A caller's own sets are evicted only as far as it exceeds its share; the rest of the room comes from others. */
 static void forgets_own_and_takes_the_rest(void **unused)
 {
 	(void)unused;

@@ -93,7 +93,7 @@ static void test_what_is_sent_is_read(void **state)
 	for (int i = 0; i < 200; i++)
 		assert_int_equal(send(fd, bytes, sizeof bytes, MSG_NOSIGNAL), sizeof bytes);
 	close(fd);
-	while (n_files() > files_before + 1) /* one is the thread's own */
+	while (n_files() > files_before + 1) /* one descriptor is the thread's own */
 		usleep(1000);
 }
 

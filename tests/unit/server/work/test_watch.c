@@ -140,8 +140,8 @@ static void test_another_time(void **state)
 	close_pair(others);
 }
 
-/* Pauses longer than the interval between looks, so that the thread sleeps until woken. On a machine too slow for that,
- * the test passes without testing anything. */
+/* Pauses longer than the interval between checks, so that the thread sleeps until woken. On a machine too slow for
+ * that, the test passes without testing anything. */
 static void test_again_after_a_pause(void **state)
 {
 	(void)state;
