@@ -6,10 +6,10 @@
 
 #include "tests/property/hessians.h"
 
-/* Options that a body scene adds: bodies, and contacts of each of their two types. */
+/* Additional options of a scene with bodies: their number, and that of contacts of each of their two types. */
 struct body_options {
 	size_t n_bodies, n_pairs, n_world;
-	bool radii, far; /* arms are of length 1000 instead of 1 */
+	bool radii, far; /* arms have length 1000 instead of 1 */
 };
 
 static inline size_t twist_size(const struct scene *s)

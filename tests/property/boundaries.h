@@ -15,28 +15,28 @@ enum factor {
 	BY_COUNT,      /* contacts of a type: 4, 1, 64, 65, 150, 1025 */
 	BY_LAYOUT,     /* few vertices, disjoint, near, near with a few far, a hub, at the ends of a ring, shuffled */
 	BY_LAW,        /* cubic, quadratic, peak, stribeck, exponential, curve, adhesion */
-	BY_SOURCE,     /* of coefficients: own, scalar, vertices, table */
-	BY_BLEND,      /* of vertices */
+	BY_SOURCE,     /* source of coefficients: each contact's own, scalar, vertices, table */
+	BY_BLEND,      /* of coefficients at vertices: the six blends */
 	BY_MU,         /* different, equal, some static zero, some kinetic zero */
 	BY_GEOMETRY,   /* derived, given, of unit length but skew, of any length */
 	BY_GRAIN,      /* no, yes, close to the normal */
 	BY_FORCE,      /* given, some zero, barrier of five kinds, one that ends between the contacts */
 	BY_WEIGHT,     /* 1, of both signs, some zero, all zero, all tiny, of all sizes */
 	BY_ANISO,      /* no, yes, far from 1 */
-	BY_ELLIPSES,   /* no, yes, some zero, axes nearly equal */
-	BY_OWN,        /* eps_v and stribeck_speed of the law, of contacts, of contacts with steep tails, of a steep law */
+	BY_ELLIPSES,   /* no, yes, some axes zero, axes nearly equal */
+	BY_OWN,        /* eps_v and stribeck_speed: of the law, of contacts, of contacts with steep tails, of a steep law */
 	BY_SURFACE,    /* no, yes */
 	BY_ANCHOR_SET, /* no, yes */
-	BY_DRAG,       /* no, the law's, of contacts */
-	BY_SHARING,    /* rows per contact, some shared */
+	BY_DRAG,       /* no, of the law, of contacts */
+	BY_SHARING,    /* one row per contact, some rows shared */
 	BY_SLIP,       /* random, at rest, all slide, all stick, on thresholds and knots, far below and above */
-	BY_FOLLOWING,  /* directions are constants, follow at vertices, of bodies, both */
+	BY_FOLLOWING,  /* directions of coefficients: constant, follow at vertices, follow at bodies, both */
 	BY_PROJECTION, /* none, clamp, abs */
 	BY_TRIANGLE,   /* full, upper, lower */
 	BY_VECTORS,    /* 1, 3, 4, 8, 11 */
 	BY_PLACE,      /* near the origin, far from it */
-	BY_LAGGED,     /* lagged slips: random, about 1e-10 eps_v, zero */
-	BY_TANGENTS,   /* of fields: random, zero in most rows, tiny, huge */
+	BY_LAGGED,     /* slips at lagged velocities: random, about 1e-10 eps_v, zero */
+	BY_TANGENTS,   /* tangents of fields: random, zero in most rows, tiny, huge */
 	N_FACTORS
 };
 
@@ -48,7 +48,7 @@ enum { TANGENTS_SPARSE = 1, TANGENTS_TINY, TANGENTS_HUGE };
 static const int factor_levels[N_FACTORS] = {2, 6, 6, 6, 7, 7, 4, 6, 4, 4, 3, 8, 6, 3,
                                              4, 4, 2, 2, 3, 2, 6, 4, 3, 3, 5, 2, 3, 4};
 
-/* Level 0 to 2: the transitions of the smooth law; then the other types. */
+/* Levels 0 to 2 are the transitions of the smooth law; the others are the other types. */
 static inline enum fric_law_type law_at(int level)
 {
 	return level < 3 ? FRIC_SMOOTH : (enum fric_law_type)(level - 2);
@@ -102,7 +102,7 @@ static inline size_t contacts_of_type(const struct row *row, enum fric_type type
 {
 	static const size_t counts[] = {4, 1, 64, 65, 150, 1025};
 	const size_t n = counts[row->level[BY_COUNT]];
-	/* a thousand of three types are enough */
+	/* at most 1000 contacts of each of three types */
 	return n == 1025 && (type == FRIC_EDGE_VERTEX || type == FRIC_FACE_VERTEX) ? 65 : n;
 }
 
@@ -162,7 +162,7 @@ static inline double *numbers_of(struct fric_values values)
 	return (double *)values.data;
 }
 
-/* Some rows become zero: the first, the last and every fifth. */
+/* Sets some rows to zero: the first, the last and every fifth. */
 static inline void zero_some(struct fric_values values, size_t n, size_t width)
 {
 	for (size_t i = 0; i < n && values.data; i++)
@@ -170,7 +170,7 @@ static inline void zero_some(struct fric_values values, size_t n, size_t width)
 			numbers_of(values)[i * values.stride + d] = 0;
 }
 
-/* The member of contact i that is moved lies this far from its place. */
+/* How far the moved member of contact i is from its place in the layout, in vertex numbers. */
 static inline size_t far_away(int layout, size_t i, size_t n_vertices)
 {
 	static const size_t ends[] = {2047, 2048, 2049, 4095, 4096, 4097};
@@ -185,7 +185,7 @@ static inline void lay_out(struct scene *s, int layout, enum fric_type type)
 	struct fric_group *g = &s->batch.groups[type];
 	const size_t k = (size_t)fric_stencil_size(type), n_vertices = s->batch.n_vertices;
 	int32_t *v = (int32_t *)g->vertices;
-	/* the first span begins a ring, the second ends one vertex behind it */
+	/* the first span starts at the beginning of the ring, the second ends one vertex beyond it */
 	for (size_t i = 0; i < g->n && layout == LAYOUT_RING && type == FRIC_PLANE_VERTEX; i++)
 		v[i] = (int32_t)(i < 64 ? i : i < 128 ? 4033 + i - 64 : 4100 + i % 64);
 	for (size_t i = 0; i < g->n && !(layout == LAYOUT_RING && type == FRIC_PLANE_VERTEX); i++) {
@@ -221,7 +221,7 @@ static inline void bend_basis(struct rng *rng, int level, int dim, double *basis
 
 static inline void bend_bases(struct rng *rng, int level, int dim, struct fric_group *g)
 {
-	/* half of the spans stay as they are */
+	/* half of the spans keep their bases */
 	for (size_t i = 0; i < g->n && g->tangent_basis.data && level > 1; i++)
 		if (i / 8 % 2 == 0)
 			bend_basis(rng, level, dim, numbers_of(g->tangent_basis) + i * g->tangent_basis.stride);
@@ -255,7 +255,7 @@ static inline void round_ellipses(struct fric_values ellipse, size_t n)
 		numbers_of(ellipse)[2 * i + 1] = numbers_of(ellipse)[2 * i] * (1 + more[i % 4]);
 }
 
-/* Speeds on both sides of those up to which plain doubles are accurate enough. The first contact's is ordinary. */
+/* Speeds around the limit up to which plain doubles are accurate enough. The first contact has an ordinary speed. */
 static inline void steepen(struct fric_group *g)
 {
 	static const int powers[] = {0, 15, -3, 16, -20, 17, 1, 20};
@@ -292,7 +292,7 @@ static inline void set_extremes(struct scene *s, const struct row *row, struct f
 	}
 }
 
-/* Sets zeros in the fields whose levels require some. */
+/* Sets zeros in the fields for which the row's levels require them. */
 static inline void set_zeros(struct scene *s, const struct row *row, enum fric_type type)
 {
 	struct fric_group *g = &s->batch.groups[type];
@@ -309,7 +309,7 @@ static inline void set_zeros(struct scene *s, const struct row *row, enum fric_t
 
 /* ---- exact slips ---- */
 
-/* A speed at a threshold or a knot, or next to it. */
+/* A speed at a threshold or a knot, or the next double on either side. */
 static inline double exact_speed(const struct fric_friction *f, double eps_v, size_t i)
 {
 	const struct fric_curve *c = &f->law.curve;
@@ -328,7 +328,7 @@ static inline double field_or(struct fric_values values, size_t i, size_t d, dou
 	return values.data ? values.data[i * values.stride + d] : otherwise;
 }
 
-/* Makes slips exact: bases along axes, and powers of two as factors and terms. */
+/* Makes slips exact: bases along axes; factors and terms that are powers of two. */
 static inline void align(struct scene *s, struct fric_group *g, bool bodies)
 {
 	const size_t dim = (size_t)s->batch.dim;
@@ -406,7 +406,7 @@ static inline void set_group(struct scene *s, struct rng *rng, const struct row 
 	}
 }
 
-/* Every body meets others once if slips are exact, so that these do not disturb each other. */
+/* With exact slips every body is in one contact, so that contacts do not disturb each other. */
 static inline void part_bodies(struct scene *s)
 {
 	size_t next = 0;
@@ -414,7 +414,7 @@ static inline void part_bodies(struct scene *s)
 		const struct fric_group *g = &s->batch.groups[type];
 		for (size_t i = 0; i < g->n * (size_t)fric_stencil_size(type); i++)
 			((int32_t *)g->vertices)[i] = (int32_t)next++;
-		for (size_t i = 0; i < g->n; i++) /* no arms: nothing is rounded */
+		for (size_t i = 0; i < g->n; i++) /* without arms nothing is rounded */
 			for (int d = 0; d < s->batch.dim; d++) {
 				const size_t body = (size_t)g->vertices[i * (size_t)fric_stencil_size(type)];
 				numbers_of(g->point)[i * (size_t)s->batch.dim + (size_t)d] =
@@ -480,7 +480,7 @@ static inline void collapse(struct scene *s, enum fric_type type)
 			       dim * sizeof(double));
 }
 
-/* Grains within a thousandth of the normal of the contact that they had before. */
+/* Grains within a thousandth of the normal that the contact had before. */
 static inline void tilt_grains(struct scene *s)
 {
 	struct fric_contacts *c;
@@ -524,7 +524,7 @@ static inline void move_away(struct scene *s)
 	}
 }
 
-/* Some coefficients at vertices and of pairs of materials are zero. A geometric mean has no derivative there. */
+/* Sets some coefficients of vertices and of pairs of materials to zero. A geometric mean has no derivative there. */
 static inline void zero_sources(struct fric_friction *f, size_t n_vertices, bool kinetic)
 {
 	double *at_vertices = (double *)(kinetic ? f->vertex_mu_k : f->vertex_mu_s);
@@ -567,7 +567,7 @@ static inline void boundary_scene(const struct row *row, uint64_t seed, struct s
 
 /* ---- parts of a scene ---- */
 
-/* Contacts of each group, in any order and as often as wanted. */
+/* Chosen contacts of each group, in any order and with repetitions. */
 struct choice {
 	size_t n[FRIC_N_TYPES], *of[FRIC_N_TYPES];
 };
@@ -581,7 +581,7 @@ static inline const double *chosen_rows(struct scene *s, struct fric_values valu
 	return out;
 }
 
-/* The scene with these contacts alone; owned by `s`. */
+/* The scene with only these contacts; owned by `s`. */
 static inline struct scene scene_of(struct scene *s, const struct choice *choice)
 {
 	struct scene part = *s;

@@ -1,6 +1,6 @@
 /**
- * Memory that counts what is taken and given back, by sizes that it records itself. Fresh blocks are full of NaN, and
- * marks around them reveal writes beyond their ends.
+ * Memory that counts what is taken and given back, by sizes that it records itself. Fresh blocks are filled with NaN,
+ * and marks around them reveal writes beyond their ends.
  */
 #ifndef TESTS_COUNTED_MEMORY_H
 #define TESTS_COUNTED_MEMORY_H

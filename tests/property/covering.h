@@ -1,6 +1,7 @@
 /**
- * Covering arrays: rows that choose a level for each of some factors, so that every two levels of every two factors
- * stand together in at least one row. Greedy: of some rows that contain a missing pair, the one that adds most.
+ * Covering arrays: each row chooses a level for every factor, and every two levels of every two factors occur together
+ * in at least one row. Rows are found greedily: of several rows that contain a missing pair, the one that covers most
+ * pairs is taken.
  */
 #ifndef TESTS_COVERING_H
 #define TESTS_COVERING_H
@@ -15,7 +16,7 @@ struct row {
 
 struct factors {
 	int n, n_levels[MOST_FACTORS];
-	void (*repair)(struct row *row); /* makes a row possible; leaves possible rows unchanged */
+	void (*repair)(struct row *row); /* turns an impossible row into a possible one; leaves possible rows unchanged */
 };
 
 struct covering {
@@ -51,7 +52,7 @@ static inline struct row random_row(const struct factors *f, struct rng *rng)
 	return row;
 }
 
-/* Where two levels exclude each other, no row has them both: the pair counts as covered. */
+/* If two levels exclude each other, no row has both, and their pair counts as covered. */
 static inline bool try_pair(struct covering *c, struct rng *rng, int f, int a, int g, int b)
 {
 	enum { TRIES = 60 };

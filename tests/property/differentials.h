@@ -1,6 +1,6 @@
 /**
- * The fields of a random batch with respect to which derivatives are taken: where their numbers are, and tangents of
- * them.
+ * The fields of a random batch with respect to which derivatives are taken: where their numbers are, and random
+ * tangents.
  */
 #ifndef TESTS_DIFFERENTIALS_H
 #define TESTS_DIFFERENTIALS_H
@@ -10,10 +10,10 @@
 #include "core/derive/fields.h"
 #include "tests/property/bodies.h"
 
-/* One field of a batch or of a query, with the numbers themselves. */
+/* A field of a batch or of a query, and its numbers. */
 struct number_field {
 	enum fric_field field;
-	enum fric_type type; /* of a row; FRIC_N_TYPES: no row */
+	enum fric_type type; /* the group of a row; FRIC_N_TYPES: not a row */
 	enum fric_row row;
 	double *numbers;
 	size_t n;
@@ -115,7 +115,7 @@ static inline double *random_tangent(struct scene *s, struct rng *rng, const str
 	return tangent;
 }
 
-/* The place of a field in a differential. */
+/* The pointer for a field in a differential. */
 static inline double **place_in(struct fric_differential *d, const struct number_field *f)
 {
 	return f->type == FRIC_N_TYPES ? &d->fields[f->field] : &d->rows[f->type][f->row];
@@ -131,7 +131,7 @@ static inline const char *field_name(const struct number_field *f)
 	return name;
 }
 
-/* Replaces some rows of groups by one for all contacts. */
+/* Replaces the rows of some groups' fields by one row for all contacts. */
 static inline void share_rows(struct scene *s, struct rng *rng)
 {
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
@@ -142,7 +142,8 @@ static inline void share_rows(struct scene *s, struct rng *rng)
 		}
 }
 
-/* Between two equal factors the curve is at a knot, whichever way they change. */
+/* Replaces factors of zero by distinct ones: between two equal factors the curve has a knot, whichever way they
+ * change. */
 static inline void part_factors(struct fric_curve *curve)
 {
 	for (size_t k = 1; k < curve->n; k++)
@@ -171,7 +172,7 @@ static inline struct scene derivable_scene(struct rng *rng, int i)
 	return scene;
 }
 
-/* Contacts of a scene, and the query to differentiate. */
+/* The contacts of a scene, and the query to differentiate. */
 struct setting {
 	struct fric_contacts *contacts;
 	struct fric_query query;
@@ -198,7 +199,7 @@ static inline void setting_free(struct setting *t)
 	free(t);
 }
 
-/* The tangents of potential and gradient, [1 + n_dofs]; potential and gradient themselves have the bits of
+/* The tangents of potential and gradient, [1 + n_dofs]. Also checks that potential and gradient have the bits of
  * fric_evaluate. */
 static inline double *jvp(const struct fric_context *context, const struct scene *s, const struct setting *t,
                           const struct fric_differential *tangents)
@@ -219,7 +220,7 @@ static inline double *random_cotangents(struct scene *s, struct rng *rng)
 	return random_reals(s, rng, 1 + scene_ndof(s), -1, 1);
 }
 
-/* The cotangents of every field that has a place in `out`. @param cotangents [n] of potential and gradient */
+/* The cotangents of every field that has a place in `out`. @param cotangents [n] those of potential and gradient */
 static inline void vjp(const struct fric_context *context, const struct setting *t, const double *cotangents, size_t n,
                        struct fric_differential *out)
 {
@@ -231,7 +232,7 @@ static inline void vjp(const struct fric_context *context, const struct setting 
 	free(plain);
 }
 
-/* Room for every field, filled with NaN: all of it is to be overwritten. */
+/* Room for every field, filled with NaN, all of which must be overwritten. */
 static inline void allocate_all(struct scene *s, const struct number_fields *fields, struct fric_differential *d)
 {
 	*d = (struct fric_differential){.fields = {0}};

@@ -57,7 +57,7 @@ static inline double *dense_from_csr(const struct fric_contacts *contacts, const
 	return dense;
 }
 
-/* (w (x) P) A (w (x) P)^T of one contact into dense. */
+/* Adds (w (x) P) A (w (x) P)^T of one contact to a dense matrix. */
 static inline void add_factors(double *dense, size_t ndof, size_t dim, const int32_t *stencil, size_t k,
                                const double *w, const double *basis, const double *inner)
 {

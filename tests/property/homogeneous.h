@@ -1,7 +1,7 @@
 /**
- * Scalings that change all results by known factors: a field times 1 + power h makes the potential 1 + potential h
- * times as large, and likewise forces and torques. So derivatives along such tangents are known exactly, whatever the
- * law, the source of coefficients or the slip.
+ * Scalings that change all results by known factors: multiplying a field by 1 + power h multiplies the potential by 1 +
+ * potential h, and likewise forces and torques. So derivatives along such tangents are known exactly, whatever the law,
+ * the source of coefficients or the slip.
  */
 #ifndef TESTS_HOMOGENEOUS_H
 #define TESTS_HOMOGENEOUS_H
@@ -9,14 +9,15 @@
 #include "tests/property/differentials.h"
 
 enum scaling {
-	SCALE_COEFFICIENTS, /* all of them, and drags */
+	SCALE_COEFFICIENTS, /* all coefficients, and drags */
 	SCALE_WEIGHTS,
 	SCALE_FORCES,     /* normal forces, and the stiffness of barriers */
-	SCALE_SPEEDS,     /* all, against drags */
-	SCALE_LENGTHS,    /* all, against angular velocities; the stiffness keeps normal forces the same */
-	SCALE_SLIPS,      /* velocity scalings and radii, against all velocities */
+	SCALE_SPEEDS,     /* all speeds; drags inversely */
+	SCALE_LENGTHS,    /* all lengths; angular velocities inversely, and the stiffness so that normal forces stay the
+	                   * same */
+	SCALE_SLIPS,      /* velocity scalings and radii; all velocities inversely */
 	SCALE_DIRECTIONS, /* the lengths of normals and grains */
-	MOVE_ALL,         /* along one direction */
+	MOVE_ALL,         /* a translation of everything */
 	N_SCALINGS
 };
 
@@ -50,7 +51,7 @@ static inline bool is_in(const struct number_field *f, unsigned fields, unsigned
 	return f->type == FRIC_N_TYPES ? fields >> f->field & 1 : rows >> f->row & 1;
 }
 
-/* The power of length in a barrier's force. */
+/* The power of the unit of length in a barrier's force. */
 static inline int power_of_length(const struct fric_barrier *barrier)
 {
 	if (barrier->scaling == FRIC_SCALING_PHYSICAL)
@@ -63,7 +64,7 @@ static inline bool is_angular(const struct scene *s, size_t dof)
 	return dof >= first_twist(s) && (dof - first_twist(s)) % twist_size(s) >= (size_t)s->batch.dim;
 }
 
-/* The tangent of number i of a field, over that number. */
+/* The tangent of number i of a field, divided by that number. */
 static inline double power_of(enum scaling scaling, const struct scene *s, const struct number_field *f, size_t i)
 {
 	const bool stiffness = is_in(f, BIT(FRIC_WRT_STIFFNESS), 0), moves = is_in(f, velocity_fields, velocity_rows);
@@ -95,8 +96,8 @@ static inline double scaled_tangent(enum scaling scaling, const struct scene *s,
 	return power == 0 ? 0 : power * f->numbers[i];
 }
 
-/* Whether a scaling changes results as the table says: a product of coefficients is not linear in them, curves have
- * speeds that are no field, and a row that is missing cannot change. */
+/* Whether a scaling changes results as the table says. It does not if coefficients are products (not linear), if speeds
+ * of a curve would have to change (not a field), or if a row to be scaled is missing. */
 static inline bool scales(enum scaling scaling, const struct scene *s)
 {
 	const struct fric_friction *friction = &s->batch.friction;

@@ -6,13 +6,13 @@
 
 #include "tests/property/bodies.h"
 
-/* An expected value, or none where rounding may change it a lot; size of the terms that it comes from. */
+/* An expected value, unless rounding may change it much, and the size of the terms that it is computed from. */
 struct published {
 	bool known;
 	long double value, size;
 };
 
-/* The number of members on a stencil's first side; the rest are on the second. */
+/* Number of members on the first side of a stencil; the others are on the second. */
 static inline size_t first_side(enum fric_type type)
 {
 	return type == FRIC_EDGE_EDGE ? 2 : 1;
@@ -53,7 +53,7 @@ static inline struct published from_pairs(const struct fric_friction *f, enum fr
 {
 	const size_t n = first_side(type), end = (size_t)fric_stencil_size(type), m = f->n_materials;
 	const int32_t *material = type >= FRIC_BODY_BODY ? f->body_material : f->vertex_material;
-	const bool alone = end == n; /* on the plane, or a body on the world */
+	const bool alone = end == n; /* on the plane, or on a body in contact with the world */
 	struct published p = {true, 0, 0};
 	for (size_t i = 0; i < n; i++)
 		for (size_t j = n; j < (alone ? n + 1 : end); j++) {
@@ -82,7 +82,7 @@ static inline struct published published_mu(const struct fric_batch *b, enum fri
 	return from_pairs(f, type, v, w, kind ? f->material_mu_k : f->material_mu_s);
 }
 
-/* The coefficient along an ellipse, if it is one. @param slip  lagged, after velocity scaling */
+/* The coefficient along an ellipse, if there is one. @param slip lagged, after velocity scaling */
 static inline struct published along_axes(struct published scalar, struct fric_values axes, size_t i,
                                           const long double slip[2], double eps_v)
 {

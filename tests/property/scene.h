@@ -38,20 +38,21 @@ static inline bool coin(struct rng *rng)
 
 struct options {
 	int dim;
-	size_t n_each, n_vertices; /* contacts of each type; vertices, unless disjoint */
+	size_t n_each, n_vertices; /* contacts of each type; number of vertices, ignored if disjoint */
 	bool disjoint;             /* no vertex belongs to two contacts */
-	size_t reach;              /* unless 0: contacts are in the order of the vertices, each within that many of them */
+	size_t reach;              /* unless 0, contacts follow the order of vertices, and each joins vertices within this
+	                            * distance */
 	enum fric_law_type law;
 	enum fric_transition transition;
-	bool own_mu;                /* coefficients per contact */
-	enum fric_mu_source source; /* otherwise */
+	bool own_mu;                /* each contact has its own coefficients */
+	enum fric_mu_source source; /* source of coefficients if not own_mu */
 	enum fric_blend blend;
 	bool equal_mu; /* mu_s == mu_k */
-	bool barrier;  /* no normal forces */
+	bool barrier;  /* instead of normal forces */
 	bool given_geometry;
 	bool mu_aniso, ellipses, signed_weights, own_eps_v;
 	bool surface_velocity, anchor, grain, own_viscous;
-	double viscous; /* of contacts without their own */
+	double viscous; /* of contacts without a drag of their own */
 	bool own_stribeck_speed;
 };
 
@@ -63,7 +64,7 @@ struct scene {
 	int n_memory;
 };
 
-/* Adds offsets and drags in half of all scenes: each alone, and combined. */
+/* Adds offsets and drags to half of all scenes, each alone and combined. */
 static inline void random_offsets(struct options *o, struct rng *rng)
 {
 	const bool some = coin(rng);
@@ -124,7 +125,7 @@ static inline struct fric_values random_values(struct scene *s, struct rng *rng,
 	return (struct fric_values){random_reals(s, rng, n * m, low, high), m};
 }
 
-/* Distinct vertices of a stencil. */
+/* Draws distinct vertices for a stencil. */
 static inline void random_stencil(struct rng *rng, size_t n_vertices, int k, int32_t *stencil)
 {
 	for (int i = 0; i < k; i++) {
@@ -325,7 +326,7 @@ static inline size_t scene_ndof(const struct scene *s)
 	return s->batch.n_vertices * (size_t)s->batch.dim + s->batch.n_bodies * (s->batch.dim == 3 ? 6 : 3);
 }
 
-/* The states of the contacts that scene_contacts has made, so that tests need not hand them on. */
+/* States by contacts, so that tests need not pass them on. */
 struct scene_state {
 	const struct fric_contacts *contacts;
 	struct fric_state *state;
@@ -340,7 +341,7 @@ static inline struct scene_state *scene_state(const struct fric_contacts *contac
 	return NULL;
 }
 
-/* The states of the contacts made by scene_contacts, so that tests need not pass them on. */
+/* Prepares a scene's contacts, and records their state for scene_query. */
 static inline struct fric_contacts *scene_contacts(const struct fric_context *context, const struct scene *s)
 {
 	struct fric_contacts *contacts;
@@ -363,7 +364,7 @@ static inline void scene_contacts_free(struct fric_contacts *contacts)
 	fric_contacts_free(contacts);
 }
 
-/* The query at velocities v, with the state of contacts that a scene has made. */
+/* A query at velocities v, with the state recorded by scene_contacts. */
 #define scene_query(contacts, v) \
 	(&(struct fric_query){.velocities = (v), .state = scene_state(contacts) ? scene_state(contacts)->state : NULL})
 

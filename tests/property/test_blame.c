@@ -1,5 +1,5 @@
-/* Blame for faults, stopping, and numbers at the ends of their range, where a single contact among many is at its
- * limit. */
+/* Tests which contact is blamed for a fault, stopping, and numbers at the ends of their range, with a single contact
+ * among many at its limit. */
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -15,7 +15,7 @@ static double *numbers_in(struct fric_values values)
 	return (double *)values.data;
 }
 
-/* Contacts of several types at vertices that follow each other, so that a sweep goes from type to type and back. */
+/* Contacts of several types at successive vertices, so that the sweep alternates between types. */
 static void long_scene(struct scene *s, uint64_t seed)
 {
 	struct rng rng = {seed};
@@ -39,7 +39,7 @@ struct calls {
 
 enum { EVALUATE, INNER, PRODUCTS, LINE, JVP, JVP_BY_VELOCITIES, VJP, N_CALLS };
 
-/* Sizes of tangents and cotangents: large ones may overflow where forces do not. */
+/* Sizes of tangents and cotangents; large ones may overflow although forces do not. */
 enum { AS_THEY_ARE, LARGE };
 
 static enum fric_code call(struct calls *a, int which)
@@ -108,7 +108,7 @@ static void spoil(struct scene *s, int size, enum fric_type type, size_t i)
 
 static void check_blames(int size)
 {
-	/* a later type at earlier vertices, a later span of the same type, bodies in other chunks */
+	/* a later type at earlier vertices; a later span of the same type; bodies in other chunks */
 	static const struct {
 		enum fric_type type;
 		size_t contact;
@@ -159,8 +159,8 @@ static void world_scene(struct scene *s, size_t n, double force, double spin, do
 	}
 }
 
-/* Compares the entries of a contact's block with J^T A J in long double, each in its own scale.
- * @param entry 0, or about the size of entries that A is given instead */
+/* Compares the entries of a contact's block with J^T A J in long double, each relative to its own terms. @param entry
+ * 0, or about the size of A's entries, which are then given */
 static void check_entries(const struct scene *s, double entry)
 {
 	struct fric_contacts *c;
@@ -191,7 +191,7 @@ static void check_entries(const struct scene *s, double entry)
 
 static void test_entries_keep_their_digits(void **state)
 {
-	static const double cases[][5] = {/* force, spin_radius, roll_radius, angular velocity; entries of A */
+	static const double cases[][5] = {/* force, spin_radius, roll_radius, angular velocity; size of the entries of A */
 	                                  {1, 0x1p-190, 0x1p+190, 1e-3, 0x1p-900},
 	                                  {1, 0x1p-199, 0x1p+199, 1e-3, 0x1p-501},
 	                                  {1, 0x1p-190, 0x1p-190, 1e-3, 0x1p+1000},
@@ -215,7 +215,7 @@ static void test_entries_keep_their_digits(void **state)
 		}
 }
 
-/* An overflow of a sum blames no contact; an overflow within one contact blames that contact. */
+/* If a sum overflows, no contact is blamed; if one contact overflows, it is blamed. */
 static void test_an_overflow_of_rows(void **state)
 {
 	(void)state;
@@ -232,7 +232,7 @@ static void test_an_overflow_of_rows(void **state)
 		for (int i = 0; i < N; i++)
 			for (int e = 0; e < 15; e++)
 				inner[(size_t)(15 * i + e)] = e == 0 ? (alone ? i >= 2 ? 1e308 : 1 : 0.9e308) : 0;
-		if (alone) { /* scaled by mu_aniso twice, it does not fit */
+		if (alone) { /* overflows when scaled by mu_aniso twice */
 			fric_contacts_free(c);
 			struct fric_group *g = &s.batch.groups[FRIC_BODY_WORLD];
 			double *scale = scene_memory(&s, (size_t)2 * N, sizeof(double));
@@ -252,7 +252,7 @@ static void test_an_overflow_of_rows(void **state)
 	}
 }
 
-/* Two contacts at one vertex whose coefficient's cotangents fit, but not their sum; velocities' sums do. */
+/* Two contacts at one vertex. The cotangents of their coefficients fit, but not the sum; sums for velocities fit. */
 static void test_an_overflow_of_later_sums(void **state)
 {
 	static const double normal[3] = {0, 0, 1}, force = 1e308, mu[1] = {0.5}, velocities[3] = {1, 0, 0}, at[3];
@@ -285,7 +285,7 @@ static void scale(double *x, size_t n, int power)
 		x[i] = ldexp(x[i], power);
 }
 
-/* Velocities, forces and coefficients in other units; slips scaled by another power in addition. */
+/* Velocities, forces and coefficients in other units; slips are scaled by another power in addition. */
 static void change_units(struct scene *s, int speed, int force, int mu, int slip)
 {
 	struct fric_friction *f = &s->batch.friction;
@@ -304,7 +304,7 @@ static void change_units(struct scene *s, int speed, int force, int mu, int slip
 
 /* ---- bases of any length ---- */
 
-/* A longer basis and an inversely smaller velocity scaling give the same slip and force. */
+/* A longer basis together with an inversely smaller velocity scaling gives the same slip and force. */
 static void test_bases_of_any_length(void **state)
 {
 	static const int powers[] = {600, -300, 40};
@@ -343,7 +343,7 @@ static void test_bases_of_any_length(void **state)
 		}
 }
 
-/* Tangents along velocities alone, along velocities and positions, and the Jacobian times the latter. */
+/* jvp along velocities alone, along velocities and positions, and the Jacobian times the positions' tangent. */
 static void unit_tangents(const struct scene *s, const double *positions, double *out)
 {
 	const size_t n = 1 + scene_ndof(s);
@@ -371,7 +371,7 @@ static void unit_tangents(const struct scene *s, const double *positions, double
 	fric_contacts_free(c);
 }
 
-/* Eigenvalues leave the range that kernels handle; forces and their tangents are far from its ends. */
+/* Eigenvalues leave the range of the kernels, while forces and their tangents are far from its ends. */
 static void test_derivatives_in_any_unit(void **state)
 {
 	static const int units[][4] = {{380, -290, -290, 90}, {440, -290, -290, 0}, {-290, 270, 280, 0}, {-20, 7, 5, 3}};
@@ -410,7 +410,7 @@ static void test_derivatives_in_any_unit(void **state)
 
 /* ---- stop ---- */
 
-/* Memory that raises the flag when it is first written to. */
+/* Memory that raises the flag when it is written to for the first time. */
 static fric_flag stop;
 static char *wire;
 static size_t wire_bytes;
@@ -421,14 +421,14 @@ static void on_touch(int signal, siginfo_t *info, void *context)
 	(void)context;
 	if (at < wire || at >= wire + wire_bytes) {
 		static const struct sigaction by_default = {.sa_handler = SIG_DFL};
-		sigaction(signal, &by_default, NULL); /* a real fault: it will recur */
+		sigaction(signal, &by_default, NULL); /* a genuine fault, which will recur */
 		return;
 	}
 	atomic_store(&stop, true);
 	mprotect(wire, wire_bytes, PROT_READ | PROT_WRITE);
 }
 
-/* Products stop soon after the flag is raised: those of later vectors are never begun. */
+/* Products stop soon after the flag is raised: later vectors are never started. */
 static void check_stop(size_t n_vectors, const struct fric_kernels *kernels)
 {
 	struct sigaction action = {.sa_sigaction = on_touch, .sa_flags = SA_SIGINFO}, before;
@@ -469,14 +469,14 @@ static void check_stop(size_t n_vectors, const struct fric_kernels *kernels)
 static void test_products_stop(void **state)
 {
 	(void)state;
-	check_stop(3, fric_kernels_find("scalar")); /* in turn */
+	check_stop(3, fric_kernels_find("scalar")); /* one after the other */
 	check_stop(3, NULL);
 	check_stop(16, NULL); /* eight at once */
 }
 
 /* ---- curves of any size ---- */
 
-/* Speeds and areas scale with the unit of speed, down to where doubles lose digits: then areas must not be used. */
+/* Speeds and areas scale with the unit of speed, down to subnormal areas, which must not be used. */
 static void test_areas_scale(void **state)
 {
 	const double speeds[] = {0, 0.4, 1, 1.7, 3}, factors[] = {1, 0.7, 0.9, 0.2, 0.5};

@@ -66,7 +66,7 @@ static bool smooth_here(const struct fric_contacts *c, const struct scene *s)
 	return smooth;
 }
 
-/* Change of the DOF that moves contacts by about one. */
+/* A change of a DOF that moves contacts by about 1. */
 static double unit_of(const struct scene *s, size_t dof)
 {
 	const size_t first = first_twist(s), m = twist_size(s);
@@ -122,7 +122,7 @@ static void test_derivatives(void **state)
 
 /* ---- one Hessian in all formats ---- */
 
-/* J^T A J of all contacts of bodies into dense. */
+/* Adds J^T A J of all contacts of bodies to a dense matrix. */
 static void add_body_factors(double *dense, const struct fric_contacts *c, const struct scene *s, enum fric_type type,
                              const double *jacobian, const double *inner)
 {
@@ -221,7 +221,7 @@ static void test_formats_agree(void **state)
 	}
 }
 
-/* Thousands of rows of bodies are added up in several chunks, by one thread or two. */
+/* Thousands of rows of bodies are summed in several chunks, by one thread or two. */
 static void check_rows(const struct fric_context *context, const struct fric_contacts *c, const struct scene *s)
 {
 	const size_t n = fric_n_dofs(c);
@@ -301,7 +301,7 @@ static void test_line(void **state)
 
 /* ---- symmetries ---- */
 
-/* Forces and torques about the origin of all bodies together, each with the scale of its terms. */
+/* The sum of forces and torques about the origin over all bodies, with the sizes of their terms. */
 static void check_balance(const struct scene *s, const double *gradient)
 {
 	const size_t dim = (size_t)s->batch.dim, m = twist_size(s);
@@ -347,7 +347,7 @@ static void test_action_is_reaction(void **state)
 	}
 }
 
-/* Twists += a motion of all bodies as one. */
+/* Adds a rigid motion of all bodies together to the twists. */
 static void move_rigidly(const struct scene *s, const double *v, const double *w, double *velocities)
 {
 	const size_t dim = (size_t)s->batch.dim, m = twist_size(s);
@@ -396,7 +396,7 @@ static void test_common_motion_changes_nothing(void **state)
 	}
 }
 
-/* Bodies whose points coincide and whose twists are equal do not slip at all. */
+/* Bodies whose reference points coincide and whose twists are equal do not slip. */
 static void test_equal_twists_rest_exactly(void **state)
 {
 	struct rng rng = {306};
@@ -461,7 +461,7 @@ static void test_world_is_a_body_at_rest(void **state)
 	}
 }
 
-/* A body whose point is that of the contact and which has no radii is equivalent to a vertex on a plane. */
+/* A body without radii whose reference point is the contact point is equivalent to a vertex on a plane. */
 static void test_without_arms_a_body_is_a_vertex(void **state)
 {
 	struct rng rng = {308};
@@ -494,7 +494,7 @@ static void test_without_arms_a_body_is_a_vertex(void **state)
 		s.lagged = lagged;
 		struct fric_contacts *c = scene_contacts(&serial, &s);
 		double *gradient = gradient_at(c, v), *d = all_contacts(&serial, c, v, FRIC_OUT_POTENTIAL, 1);
-		for (size_t k = 0; k < plane.n; k++) /* in 2D one slip has one component, the other two */
+		for (size_t k = 0; k < plane.n; k++) /* here each slip has one component in 2D, and two in 3D */
 			assert_near(d[plane.n + k], d[k], 1e-14 * fabs(d[k]));
 		for (size_t e = 0; e < nv * dim; e++)
 			assert_near(gradient[nv * dim + e / dim * m + e % dim], gradient[e], 1e-14);
@@ -514,7 +514,7 @@ static double length_of(const double *x, size_t n)
 	return sqrt(dot_product(x, x, n));
 }
 
-/* The gradient of one contact without arms is force and couple. */
+/* For one contact without arms, the gradient consists of force and couple. */
 static void test_forces_and_torques_are_bounded(void **state)
 {
 	struct rng rng = {309};
@@ -559,7 +559,7 @@ static void test_forces_and_torques_are_bounded(void **state)
 
 /* ---- bits ---- */
 
-/* All results of a batch, one after the other. */
+/* All results of a batch, concatenated. */
 struct answers {
 	double *numbers;
 	size_t n;
@@ -700,7 +700,7 @@ static void test_scaling(void **state)
 	}
 }
 
-/* Results at vertices keep their bits when there are bodies. */
+/* Results at vertices have the same bits with bodies as without. */
 static void test_vertices_do_not_notice(void **state)
 {
 	struct rng rng = {312};

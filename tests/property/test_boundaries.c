@@ -1,6 +1,6 @@
-/* Scenes on both sides of the library's branches (boundaries.h), in pairs. Every result in every form is compared with
- * sums in long double and with the comparison in 113 bits, and must have properties that reveal a fault shared by all
- * forms. `make test` runs a share of a covering array; `make boundaries` runs whole ones, BOUNDARIES=N of them. */
+/* Scenes on both sides of the library's branches (boundaries.h), in pairs. Results in every form are compared with sums
+ * in long double and with the comparison in 113 bits, and must have properties that reveal a fault common to all forms.
+ * `make test` runs a share of a covering array; `make boundaries` runs whole ones, BOUNDARIES=N of them. */
 #include <stdio.h>
 
 #include "core/bodies/twist.h"
@@ -27,7 +27,7 @@ struct results {
 	struct section section[MOST_SECTIONS];
 };
 
-/* A scene and the query about it. */
+/* A scene and a query at its velocities. */
 struct inquiry {
 	struct scene scene;
 	struct row row;
@@ -41,7 +41,7 @@ struct inquiry {
 	enum fric_triangle triangle;
 };
 
-/* Room of n numbers, full of NaN; the pointer holds until the next section begins. */
+/* Room for n numbers, filled with NaN; the pointer is valid until the next section begins. */
 static double *begin_section(struct results *r, const char *name, size_t n)
 {
 	assert_true(r->n_sections < MOST_SECTIONS);
@@ -56,7 +56,7 @@ static double *begin_section(struct results *r, const char *name, size_t n)
 	return r->x + r->n - n;
 }
 
-/* A failed call leaves its outputs unspecified, but not which contact it blames. */
+/* A failed call leaves its outputs unspecified, but names the same contact in every form. */
 static void end_section(struct results *r, enum fric_code code, const struct fric_error *error)
 {
 	struct section *s = &r->section[r->n_sections - 1];
@@ -264,7 +264,7 @@ static bool has_second(const struct number_field *f)
 	return f->type == FRIC_N_TYPES ? fric_has_second(f->field) : fric_row_has_second(f->row);
 }
 
-/* Places for all fields in `out`, one after the other; with `second`, for those that have second derivatives. */
+/* Places for all fields in `out`, one after the other; if `second`, only for fields that have second derivatives. */
 static struct fric_differential places(const struct number_fields *fields, double *out, bool second)
 {
 	struct fric_differential d = {.fields = {0}};
@@ -355,7 +355,7 @@ static void end_asking(struct asked *a)
 	fric_contacts_free(a->contacts);
 }
 
-/* All results, or the code of a failure on the way to them. */
+/* All results, or the code of the first call that fails. */
 static enum fric_code ask_all(const struct fric_context *context, const struct inquiry *q, bool with_schedule,
                               struct results *r)
 {
@@ -386,7 +386,7 @@ static void say_where(const char *what)
 	current = what;
 }
 
-/* Number i of n, as the level of tangents wants it. */
+/* Number i of n, as the level of tangents requires. */
 static double tangent_level(const struct inquiry *q, size_t i, size_t n, double x)
 {
 	switch (q->row.level[BY_TANGENTS]) {
@@ -465,7 +465,7 @@ static void compare_forms(const struct inquiry *q, const struct results *expecte
 	struct results r = {0};
 	for (int k = 0; k < 4; k++)
 		for (int t = 1; t <= 3; t++) {
-			/* each kernel on each number of threads, but not all of them for every scene */
+			/* every kernel on every number of threads, up to 8 in some scenes */
 			const int n_threads = t == 3 && q->seed % 2 && q->row.level[BY_COUNT] >= 3 ? 8 : t;
 			struct counted_memory counted = {.left = -1};
 			const struct fric_memory memory = memory_of(&counted);
@@ -486,7 +486,7 @@ static void compare_forms(const struct inquiry *q, const struct results *expecte
 /* ---- sums in long double ---- */
 
 struct sums {
-	long double *sum, *size; /* [n] and sums of absolute terms */
+	long double *sum, *size; /* [n]: sums, and sums of absolute terms */
 	size_t n;
 };
 
@@ -507,7 +507,7 @@ static void add_term(struct sums *s, size_t at, long double term)
 	s->size[at] += fabsl(term);
 }
 
-/* Compares within some roundings of the terms, or of `least`. */
+/* Compares within a few roundings of the terms, or of `least`. */
 static void compare_sums(const char *what, const double *x, const struct sums *s, long double relative,
                          long double least)
 {
@@ -531,9 +531,9 @@ static long double largest_size(const struct sums *s)
 
 /* ---- patterns ---- */
 
-/* Rows of blocks of one kind of member: vertices or bodies. */
+/* Block rows of one kind of member, vertices or bodies. */
 struct block_form {
-	size_t first, n, width; /* DOFs before them, members, DOFs of each */
+	size_t first, n, width; /* number of DOFs before them, number of members, DOFs of each */
 	enum fric_type begin, end;
 };
 
@@ -550,7 +550,7 @@ static bool is_entry(enum fric_triangle triangle, size_t row, size_t column)
 	return triangle == FRIC_FULL || (triangle == FRIC_UPPER ? column >= row : column <= row);
 }
 
-/* Counts the blocks that contacts have, each once. @param seen [members, members] */
+/* Counts the entries of all blocks that contacts have, each block once. @param seen [members, members] */
 static size_t entries_of(const struct scene *s, struct block_form form, enum fric_triangle triangle, char *seen,
                          const double *indptr, const double *columns)
 {
@@ -575,7 +575,7 @@ static size_t entries_of(const struct scene *s, struct block_form form, enum fri
 	return n;
 }
 
-/* Columns are sorted, and each entry that two members of a contact share is there once, and no other. */
+/* Columns are sorted, and entries are exactly those that two members of a contact share, each once. */
 static void compare_pattern(const struct inquiry *q, const struct results *r, const char *name,
                             enum fric_triangle triangle, bool bodies)
 {
@@ -623,7 +623,7 @@ static void times_triplets(const struct results *r, const char *values, const ch
 	}
 }
 
-/* Matrix times vector, in rows of entries or of blocks of `width`. */
+/* A matrix times a vector, in rows of entries or of blocks of `width`. */
 static void times_rows(const struct results *r, const char *values, const char *pattern, size_t rows, size_t width,
                        bool symmetric, const double *x, struct sums *out)
 {
@@ -638,7 +638,7 @@ static void times_rows(const struct results *r, const char *values, const char *
 			}
 }
 
-/* B A B^T x for the columns B of a contact. @param dofs, b [n], [m][n] */
+/* B A B^T x, where B has the columns of a contact. @param dofs, b [n], [m][n] */
 static void times_block(size_t n, size_t m, const size_t *dofs, const long double *b, const double *inner,
                         const double *x, struct sums *out)
 {
@@ -659,7 +659,7 @@ static void times_block(size_t n, size_t m, const size_t *dofs, const long doubl
 		}
 }
 
-/* Columns of a contact of vertices, from weights and basis; bodies have their Jacobian. */
+/* The columns of a contact of vertices, from weights and basis; for bodies they come from their Jacobian. */
 static void columns_of(size_t dim, size_t k, const double *w, const double *basis, long double *b)
 {
 	for (size_t t = 0; t + 1 < dim; t++)
@@ -706,7 +706,7 @@ static void compare_products(const char *what, const struct sums *expected, stru
 	*s = new_sums(expected->n);
 }
 
-/* Each format of the Hessian, times a vector. */
+/* Every format of the Hessian, times a vector. */
 static void compare_matrices(const struct inquiry *q, const struct results *r)
 {
 	const size_t dim = (size_t)q->scene.batch.dim;
@@ -738,7 +738,7 @@ static void compare_matrices(const struct inquiry *q, const struct results *r)
 	free_sums(&s);
 }
 
-/* Potential and forces are sums over the contacts; torques on bodies are left out. */
+/* Potential and forces are sums over contacts; torques on bodies are not checked here. */
 static void compare_outputs(const struct inquiry *q, const struct results *r)
 {
 	const double *potentials = section_of(r, "output 0"), *forces = section_of(r, "output 10"),
@@ -801,7 +801,7 @@ static struct outputs outputs_of(const struct results *r, size_t first, size_t i
 	return (struct outputs){at[0], at[1], at[2], at[3], at[4], at[5], at[6], at[7], {at[8], at[9]}, at[10]};
 }
 
-/* The slip of |u| / eps_v, from components. */
+/* |u| / eps_v agrees with the slip computed from its components. */
 static void check_slip(const struct inquiry *q, enum fric_type type, size_t i, struct outputs o)
 {
 	const struct fric_group *g = &q->scene.batch.groups[type];
@@ -826,7 +826,7 @@ static void check_slip(const struct inquiry *q, enum fric_type type, size_t i, s
 		assert_true(*o.status == (ratio > 1));
 }
 
-/* The difference between both sides of a contact, or from the plane's origin, and the size of its terms. */
+/* The vector between both sides of a contact, or from the plane's origin, and the size of its terms. */
 static void sides_apart(const struct inquiry *q, enum fric_type type, size_t i, const double *weights,
                         long double apart[3], long double *size)
 {
@@ -845,8 +845,8 @@ static void sides_apart(const struct inquiry *q, enum fric_type type, size_t i, 
 	}
 }
 
-/* A derived basis is orthonormal and perpendicular to the difference between both sides, which is as long as the
- * distance; its first column has a grain's direction. */
+/* A derived basis is orthonormal, and perpendicular to the vector between both sides, whose length is the distance.
+ * With a grain, the first column has its direction. */
 static void check_geometry(const struct inquiry *q, enum fric_type type, size_t i, const double *weights,
                            struct outputs o)
 {
@@ -1000,7 +1000,7 @@ static void add_array(struct sums *s, const double *x, double factor)
 		add_term(s, i, (long double)factor * x[i]);
 }
 
-/* Adds a zero tangent of each field that kernels cannot differentiate, so that all contacts take the plain form. */
+/* Adds a zero tangent for each field that kernels cannot differentiate, so that all contacts take the plain form. */
 static struct fric_differential with_unknown(const struct inquiry *q, struct scene *s,
                                              const struct fric_differential *tangents)
 {
@@ -1015,7 +1015,7 @@ static struct fric_differential with_unknown(const struct inquiry *q, struct sce
 	return d;
 }
 
-/* Derivatives along several fields at once are the sum of those along each, by kernels and by the plain form. */
+/* Derivatives along several fields at once are the sum of those along each field, by kernels and by the plain form. */
 static void compare_together(const struct inquiry *q, struct scene *room, const struct setting *t, const size_t *which,
                              size_t n_which)
 {
@@ -1054,7 +1054,7 @@ static void compare_pairs(const struct inquiry *q, struct scene *room, const str
 	for (size_t f = 0; f < q->fields.n; f++)
 		all[f] = f;
 	for (size_t f = 1; f < q->fields.n && q->fields.of[f].type == FRIC_N_TYPES; f++)
-		compare_together(q, room, t, (size_t[]){0, f}, 2); /* velocities come first, rows last */
+		compare_together(q, room, t, (size_t[]){0, f}, 2); /* velocities are the first field, rows come last */
 	for (int i = 0; i < (large ? 2 : N_PAIRS) && q->fields.n > 1; i++) {
 		const size_t pair[2] = {i % 2 ? below(&rng, q->fields.n) : 0, below(&rng, q->fields.n)};
 		if (pair[0] != pair[1])
@@ -1090,7 +1090,7 @@ static void compare_transposed(const struct inquiry *q, const struct results *r)
 	}
 }
 
-/* One field after the other, backwards by kernels and by the plain form. */
+/* Compares vjp for one field at a time with vjp for all fields, by kernels and by the plain form. */
 static void compare_alone(const struct inquiry *q, struct scene *room, const struct setting *t, const struct results *r)
 {
 	const double *back = section_of(r, "vjp");
@@ -1115,7 +1115,8 @@ static void compare_alone(const struct inquiry *q, struct scene *room, const str
 	free(answer);
 }
 
-/* Some fields at once, also of second derivatives, of which halves of the tangents add up, too. */
+/* Compares results for some fields at once with those for all; also second derivatives, for which halves of the
+ * tangents must add up. */
 static void compare_some(struct inquiry *q, struct scene *room, const struct setting *t, const struct results *r)
 {
 	const size_t n = 1 + q->n_dofs, m = numbers_in(&q->fields);
@@ -1153,7 +1154,7 @@ static void compare_some(struct inquiry *q, struct scene *room, const struct set
 	}
 }
 
-/* Cotangents of the potential alone and of the gradient alone add up. */
+/* Cotangents of the potential alone and of the gradient alone add up to those of both. */
 static void compare_cotangents(const struct inquiry *q, struct scene *room, const struct setting *t,
                                const struct results *r)
 {
@@ -1176,7 +1177,7 @@ static void compare_cotangents(const struct inquiry *q, struct scene *room, cons
 	}
 }
 
-/* A tangent of velocities times a power of two far from 1. */
+/* Multiplies a tangent of velocities by a power of two far from 1. */
 static void compare_scaled(const struct inquiry *q, struct scene *room, const struct setting *t)
 {
 	static const int powers[] = {840, -900, 700};
@@ -1190,7 +1191,7 @@ static void compare_scaled(const struct inquiry *q, struct scene *room, const st
 		struct sums s = new_sums(n);
 		const double potential = ldexp(fabs(out[n]), powers[p]),
 					 rest = ldexp(largest_of(out + n + 1, q->n_dofs), powers[p]);
-		/* kernels multiply velocities before they know a contact's weight */
+		/* the tangent alone may overflow in kernels, which apply a contact's weight later */
 		if (!(fmax(potential, rest) < 0x1p+960 && potential > 0x1p-900 && rest > 0x1p-900) ||
 		    largest_of(tangent, q->n_dofs) > 0x1p+180) {
 			free_sums(&s);
@@ -1216,7 +1217,7 @@ static void compare_scalings(struct inquiry *q, struct scene *room, const struct
 	const size_t n = 1 + q->n_dofs;
 	double *out = scene_memory(room, 2 * n, sizeof(double)), sum = 0;
 	for (size_t i = 0; i < fric_n_contacts(t->contacts) && each; i++)
-		sum += fabs(each[i]); /* 0 between groups */
+		sum += fabs(each[i]); /* contacts follow each other, with 0 between groups */
 	for (enum scaling scaling = 0; scaling < N_SCALINGS && answer && back && each; scaling++) {
 		struct fric_differential tangents;
 		if (!scales(scaling, &q->scene) || !scaling_tangents(scaling, &q->scene, &q->fields, room, &tangents) ||
@@ -1312,7 +1313,7 @@ static void compare_jacobian(const struct inquiry *q, const struct setting *t, c
 	free(out);
 }
 
-/* Against differences of prepared and evaluated batches. */
+/* Compares with differences of prepared and evaluated batches. */
 static void compare_derivative_differences(const struct inquiry *q, struct scene *room, const struct setting *t)
 {
 	struct rng rng = {q->seed + 9};
@@ -1334,7 +1335,7 @@ static void compare_derivative_differences(const struct inquiry *q, struct scene
 static bool is_smooth(const struct inquiry *q)
 {
 	const int slip = q->row.level[BY_SLIP];
-	const bool turns = q->row.level[BY_LAGGED] > 0 && q->row.level[BY_FOLLOWING] > 0; /* directions jump */
+	const bool turns = q->row.level[BY_LAGGED] > 0 && q->row.level[BY_FOLLOWING] > 0; /* directions may jump */
 	/* far from the origin, steps are rounded */
 	return (slip == SLIP_RANDOM || slip == SLIP_SLIDES || slip == SLIP_STICKS) && !turns && !q->row.level[BY_PLACE];
 }
@@ -1414,7 +1415,7 @@ static void compare_parts(const struct inquiry *q, const char *what, const struc
 	for (size_t i = 0; i < n; i++)
 		x[i] = (double)expected.sum[i];
 	const size_t begins[] = {0, 1, 1 + q->n_dofs, 2 + q->n_dofs, 2 + 2 * q->n_dofs, n};
-	for (int b = 0; b < 5; b++) { /* each in its own scale */
+	for (int b = 0; b < 5; b++) { /* each result relative to its own size */
 		struct sums some = {sum.sum + begins[b], sum.size + begins[b], begins[b + 1] - begins[b]};
 		compare_sums(what, x + begins[b], &some, 1e-10L, largest_size(&some));
 	}
@@ -1423,8 +1424,8 @@ static void compare_parts(const struct inquiry *q, const char *what, const struc
 	free_sums(&expected);
 }
 
-/* Halves add up to the whole, and so do contacts in another order; a contact listed twice counts as one of twice the
- * weight, and one of zero weight does not count. */
+/* Halves add up to the whole, and so do contacts in another order. A contact listed twice counts like one of twice the
+ * weight, and one with zero weight does not count. */
 static void compare_choices(struct inquiry *q)
 {
 	struct scene *s = &q->scene;
@@ -1482,7 +1483,8 @@ static void compare_scarce(const struct inquiry *q, const struct results *expect
 	free(r.x);
 }
 
-/* The flag is raised at an allocation, or before all: what is answered nevertheless is right. */
+/* The flag is raised at an allocation, or before the first one. Calls that succeed nevertheless return right
+ * results. */
 static void compare_stopped(const struct inquiry *q, const struct results *expected)
 {
 	struct results r = {0};
@@ -1566,7 +1568,8 @@ static int n_arrays(void)
 	return wanted ? atoi(wanted) : 0;
 }
 
-/* The scenes of a share: all small ones, and some of those that are neither long nor large; few with sanitizers. */
+/* Whether a scene belongs to the share: all small scenes do, and some that are neither long nor large; few with
+ * sanitizers. */
 static bool is_in_share(const struct row *row, int i)
 {
 	const int *l = row->level, n = one_in();
@@ -1575,22 +1578,22 @@ static bool is_in_share(const struct row *row, int i)
 	return i % one_of == 0 && l[BY_COUNT] < 5 && l[BY_LAYOUT] != LAYOUT_SOME_FAR && l[BY_LAYOUT] != LAYOUT_RING;
 }
 
-/* Combinations of three factors or more. */
+/* Combinations of three or more factors. */
 /* clang-format off */
 static const int special_rows[][N_FACTORS] = {
 	/* many contacts of bodies with a curve, in chunks */
 	{[BY_TYPES] = 1, [BY_BODIES] = 1, [BY_COUNT] = 5, [BY_LAW] = 5, [BY_SOURCE] = 1, [BY_SLIP] = SLIP_SLIDES},
-	/* each body in one contact, so that chunks of these begin with every body */
+	/* each body is in one contact, so that every chunk has bodies of its own */
 	{[BY_TYPES] = 1, [BY_BODIES] = 3, [BY_COUNT] = 5, [BY_SOURCE] = 1, [BY_SLIP] = SLIP_EXACT},
-	/* a vertex with just 64 neighbours */
+	/* a vertex with exactly 64 neighbours */
 	{[BY_TYPES] = 2, [BY_COUNT] = 2, [BY_LAYOUT] = LAYOUT_HUB, [BY_SOURCE] = 1, [BY_FORCE] = 2},
-	/* columns that are skew, where kernels have derivatives for all else */
+	/* skew columns, with everything else within what kernels can differentiate */
 	{[BY_COUNT] = 3, [BY_GEOMETRY] = 2, [BY_SOURCE] = 1, [BY_WEIGHT] = 2, [BY_FORCE] = 1},
 	{[BY_COUNT] = 3, [BY_GEOMETRY] = 3, [BY_SOURCE] = 1, [BY_LAYOUT] = LAYOUT_DISJOINT},
-	/* several vectors through the ring, with spans that do not fit and spans that just do */
+	/* several vectors in the ring buffer, with spans that just fit and spans that do not */
 	{[BY_COUNT] = 5, [BY_LAYOUT] = LAYOUT_SOME_FAR, [BY_SOURCE] = 1, [BY_VECTORS] = 4},
 	{[BY_COUNT] = 5, [BY_LAYOUT] = LAYOUT_RING, [BY_SOURCE] = 1, [BY_VECTORS] = 4, [BY_TYPES] = 3},
-	/* fewer vectors than lanes, with values that parts defer */
+	/* fewer vectors than lanes, with deferred values */
 	{[BY_COUNT] = 5, [BY_LAYOUT] = LAYOUT_NEAR, [BY_SOURCE] = 1, [BY_VECTORS] = 2, [BY_TYPES] = 3},
 	/* curves whose first or last piece is steep */
 	{[BY_SLIP] = SLIP_EXACT, [BY_COUNT] = 2, [BY_LAW] = 5, [BY_SOURCE] = 1, [BY_OWN] = OWN_STEEP, [BY_BODIES] = 1},
@@ -1600,7 +1603,7 @@ static const int special_rows[][N_FACTORS] = {
 	{[BY_BODIES] = 1, [BY_SOURCE] = 3, [BY_DRAG] = 2, [BY_ANCHOR_SET] = 1, [BY_COUNT] = 3, [BY_FORCE] = 3},
 	/* geometry near degenerate, planes in several spans */
 	{[BY_COUNT] = 4, [BY_LAYOUT] = LAYOUT_DISJOINT, [BY_SOURCE] = 1, [BY_FORCE] = 2, [BY_DRAG] = 1, [BY_ANCHOR_SET] = 1},
-	/* thresholds, with each law that has a corner there, and each kind of drag */
+	/* thresholds, with each law that has a corner there and each kind of drag */
 	{[BY_SLIP] = SLIP_EXACT, [BY_COUNT] = 4, [BY_LAW] = 5, [BY_SOURCE] = 1, [BY_BODIES] = 1, [BY_ANISO] = 1},
 	{[BY_SLIP] = SLIP_EXACT, [BY_COUNT] = 4, [BY_LAW] = 6, [BY_SOURCE] = 1, [BY_BODIES] = 1},
 	{[BY_SLIP] = SLIP_EXACT, [BY_COUNT] = 4, [BY_LAW] = 6, [BY_SOURCE] = 1, [BY_OWN] = 1, [BY_BODIES] = 1},
@@ -1610,7 +1613,7 @@ static const int special_rows[][N_FACTORS] = {
 	{[BY_SLIP] = SLIP_EXACT, [BY_COUNT] = 4, [BY_LAW] = 3, [BY_SOURCE] = 1, [BY_OWN] = 1, [BY_DRAG] = 2},
 	{[BY_SLIP] = SLIP_EXACT, [BY_COUNT] = 4, [BY_LAW] = 0, [BY_SOURCE] = 1, [BY_OWN] = 1},
 	{[BY_SLIP] = SLIP_FAR, [BY_COUNT] = 3, [BY_LAW] = 0, [BY_SOURCE] = 1, [BY_DRAG] = 1, [BY_ANCHOR_SET] = 1},
-	/* a drag at slips that 113 bits cannot add to eps_v */
+	/* a drag at slips so large that adding eps_v changes nothing in 113 bits */
 	{[BY_SLIP] = SLIP_FAR, [BY_SOURCE] = 1, [BY_DRAG] = 1, [BY_BODIES] = 1},
 };
 /* clang-format on */
@@ -1629,8 +1632,8 @@ static void test_special_rows(void **state)
 	}
 }
 
-/* Small scenes without corners, so that all their derivatives are compared with differences: each blend, each barrier
- * and each law, with everything else that they act through. */
+/* Small scenes without corners, all of whose derivatives are compared with differences: each blend, barrier and law,
+ * and all fields that affect them. */
 static void test_smooth_rows(void **state)
 {
 	enum {
@@ -1664,7 +1667,7 @@ static void test_smooth_rows(void **state)
 	}
 }
 
-/* SEED=N in the environment tries a single scene again. */
+/* With SEED=N in the environment, only that scene is run. */
 static void test_boundaries(void **state)
 {
 	struct factors factors = {.n = N_FACTORS, .repair = repair_row};

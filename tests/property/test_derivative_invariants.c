@@ -1,4 +1,5 @@
-/* Derivatives: the same bits on any number of threads and in any units; contacts at rest and skipped ones. */
+/* Derivatives have the same bits on any number of threads and in any units; also tests contacts at rest and skipped
+ * ones. */
 #include "tests/property/differentials.h"
 
 enum { N_SCENES = 60 };
@@ -75,7 +76,8 @@ static void test_threads(void **state)
 
 /* ---- units ---- */
 
-/* Numbers of a field, or of its tangents, in units 2^exponent times smaller: velocities, lengths, forces. */
+/* Multiplies the numbers of a field, or of its tangents, for units 2^exponent times smaller: of velocities, lengths,
+ * forces. */
 struct units {
 	int velocity, length, force;
 };
@@ -122,7 +124,7 @@ static void change_units(struct scene *s, const struct number_fields *fields, st
 	multiply((double *)curve->speeds, curve->n, u.velocity);
 }
 
-/* Potentials are forces times velocities. */
+/* The unit of potentials is force times velocity. */
 static void check_units(struct scene *s, const struct number_fields *fields, struct fric_differential *tangents,
                         double *cotangents, struct units u)
 {
@@ -178,7 +180,7 @@ static void test_units(void **state)
 
 /* ---- */
 
-/* A skipped contact has no effect, and its numbers do not matter. */
+/* A skipped contact has no effect, whatever its numbers are. */
 static void test_skipped_contacts(void **state)
 {
 	(void)state;
@@ -208,7 +210,7 @@ static void test_skipped_contacts(void **state)
 		t = setting_of(&scene, true);
 		double *actual = jvp(&serial, &scene, t, &tangents);
 		vjp(&serial, t, cotangents, n, &without);
-		assert_all_near(actual, expected, n, 0); /* but for the sign of a zero */
+		assert_all_near(actual, expected, n, 0); /* may differ in the sign of zero */
 		for (size_t f = 0; f < fields.n; f++) {
 			const struct number_field *field = &fields.of[f];
 			const bool row = field->type == FRIC_VERTEX_VERTEX;
@@ -225,7 +227,7 @@ static void test_skipped_contacts(void **state)
 	}
 }
 
-/* Nothing has a pole at rest: everything is finite there, and close to the differences. */
+/* At rest there is no pole: all derivatives are finite, and close to differences. */
 static void test_rest(void **state)
 {
 	(void)state;
@@ -253,7 +255,7 @@ static void test_rest(void **state)
 	}
 }
 
-/* Without contacts all is zero. */
+/* Without contacts all derivatives are zero. */
 static void test_empty(void **state)
 {
 	(void)state;

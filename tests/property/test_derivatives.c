@@ -4,8 +4,8 @@
 
 enum { N_SCENES = 400 };
 
-/* Whether third derivatives of the law neither jump near z nor are large there: `peak` has four pieces, and the inner
- * two bend the more sharply the closer its coefficients are. */
+/* Whether third derivatives of the law neither jump near z nor are large there. `peak` has four pieces, and the closer
+ * its coefficients are, the more sharply the inner two bend. */
 static bool smooth_at(const struct fric_law *law, double z, double mu_s, double mu_k, double eps_v)
 {
 	const enum fric_transition t = law->transition;
@@ -29,7 +29,8 @@ static bool smooth_here(const struct fric_contacts *c, const struct scene *s, co
 	bool smooth = true;
 	for (size_t i = 0; i < fric_n_contacts(c); i++)
 		smooth &= z[i] == 0 ||
-		          smooth_at(&s->batch.friction.law, z[i], mu_s[i], mu_k[i], *column_at(c->eps_v, i)); /* 0: skipped */
+		          smooth_at(&s->batch.friction.law, z[i], mu_s[i], mu_k[i], *column_at(c->eps_v, i)); /* 0 for skipped
+		                                                                                               * contacts */
 	free(z);
 	free(mu_s);
 	free(mu_k);
@@ -52,7 +53,7 @@ static void get(const struct fric_contacts *c, const double *v, double *potentia
 	assert_ok(fric_evaluate(&serial, c, scene_query(c, v), potential, gradient, &error));
 }
 
-/* Third derivatives are the larger, the shorter the range of speeds over which a law changes. */
+/* The narrower the range of speeds over which a law changes, the larger its third derivatives. */
 static double tolerance_of(const struct fric_law *law)
 {
 	if (law->type != FRIC_SMOOTH)
@@ -102,7 +103,7 @@ static void check_hessian(const struct fric_contacts *c, const struct scene *s)
 	free(up);
 }
 
-/* Steps and tolerances suit closest points of order 1. */
+/* Steps and tolerances are chosen for closest points of order 1. */
 static bool moderate(const struct fric_contacts *c)
 {
 	double most = 0;

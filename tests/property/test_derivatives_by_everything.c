@@ -1,5 +1,5 @@
-/* Derivatives with respect to every field: against differences of prepared and evaluated batches, and against each
- * other. */
+/* Compares derivatives with respect to every field with differences of prepared and evaluated batches, and jvp with
+ * vjp. */
 #include <stdio.h>
 
 #include "tests/property/differentials.h"
@@ -9,7 +9,7 @@ enum { N_SCENES = 120 };
 /* Potential and gradient, in one array. */
 struct answer {
 	size_t n;
-	double *of; /* [n] the potential comes first */
+	double *of; /* [n], the potential first */
 };
 
 static struct answer answer_of(const struct scene *s)
@@ -68,15 +68,15 @@ static double largest_difference(const double *x, const double *y, size_t n)
 	return w;
 }
 
-/* Error of a derivative, relative to the largest number. Tangents are as large as their fields, so derivatives are
- * about as large as the functions; what is far smaller differs by rounding. */
+/* Error of a derivative, relative to the largest number. Tangents have the size of their fields, so derivatives have
+ * about the size of the functions; much smaller numbers differ by rounding. */
 static double off(const double *derivative, const double *difference, const double *answer, size_t n)
 {
 	const double size = fmax(largest_of(derivative, n), largest_of(difference, n));
 	return largest_difference(derivative, difference, n) / fmax(size, 1e-3 * largest_of(answer, n) + 1e-300);
 }
 
-/* A step that crosses a knot, or is too long for a steep barrier, proves nothing: it is enough that one of them
+/* A step that crosses a knot or is too long for a steep barrier proves nothing, so it suffices that one of the steps
  * agrees. */
 static void compare_with_differences(const struct scene *s, const struct number_field *f, const double *tangent,
                                      const double *derivative)
@@ -98,7 +98,7 @@ static void compare_with_differences(const struct scene *s, const struct number_
 	}
 }
 
-/* A scene may have one array for both coefficients of a law that has only one: moving it moves both. */
+/* Moves both coefficients if a scene has one array for both, because its law has only one coefficient. */
 static bool is_second_coefficient(const struct scene *s, const struct number_field *f)
 {
 	const bool row = f->type < FRIC_N_TYPES && f->row == FRIC_ROW_MU_K;
@@ -132,11 +132,11 @@ static void test_tangents_are_differences(void **state)
 }
 
 struct product {
-	long double sum, size, lost; /* lost: to subnormal factors */
+	long double sum, size, lost; /* lost: rounding of subnormal products */
 };
 
-/* Rounding errors that cancelling terms may leave forwards: all terms cancel where only the grain changes and nothing
- * depends on directions. (Backwards they are left out.) */
+/* Rounding errors that cancellation may leave in jvp: if only the grain changes and nothing depends on directions, all
+ * terms cancel. (vjp leaves these terms out.) */
 static long double rounding_of(const struct setting *t, const double *cotangents, size_t n)
 {
 	double *answer = calloc(n, sizeof(double));
@@ -173,7 +173,7 @@ static bool is_grain(const struct number_field *f)
 	return f->type < FRIC_N_TYPES && f->row == FRIC_ROW_GRAIN;
 }
 
-/* Every field alone, and all at once. Without the potential, nothing hides the gradient's contribution. */
+/* Every field alone, and all at once. Cases without the potential show the gradient's contribution. */
 static void check_transposed(struct scene *scene, struct rng *rng, bool with_potential)
 {
 	struct setting *t = setting_of(scene, coin(rng));
@@ -232,7 +232,8 @@ static struct scene lone_contact(struct rng *rng, int i)
 	return s;
 }
 
-/* One component of every slip, which spins, rolls or slides, exceeds the others by up to 1e9; or spin and roll do, alike. */
+/* One component of every slip (spinning, rolling or sliding) exceeds the others by up to 1e9; or spin and roll radius
+ * are equal. */
 static void make_uneven(struct scene *s, struct rng *rng)
 {
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {

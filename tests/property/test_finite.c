@@ -1,5 +1,5 @@
-/* Numbers from the whole range of doubles in every field: each call returns finite numbers or an error, and all kernels
- * return the same. */
+/* Numbers from the whole range of doubles in every field: each call returns finite numbers or an error, the same with
+ * every kernel. */
 #include "core/derive/fields.h"
 #include "tests/property/scene.h"
 #include "tests/share.h"
@@ -17,7 +17,7 @@ static const char *const names[] = {"avx512", "avx2", "baseline"};
 
 /* ---- batches ---- */
 
-/* Any exponent, including subnormal numbers. */
+/* A number with any exponent, also subnormal ones. */
 static double any_size(struct rng *rng)
 {
 	return ldexp(uniform(rng, 1, 2), (int)below(rng, 1024 + 1074) - 1074);
@@ -35,7 +35,7 @@ static double disturbed(double x, struct rng *rng)
 	return copysign(coin(rng) && isfinite(one_over) && one_over > 0 ? one_over : fmin(size, 0x1.fp+1023), x);
 }
 
-/* A few numbers of any size, all of them, or all of one size. */
+/* Changes a few numbers to any size, all of them, or all to one size. */
 static void disturb(double *x, size_t n, struct rng *rng)
 {
 	const size_t how = below(rng, 3);
@@ -47,7 +47,7 @@ static void disturb(double *x, size_t n, struct rng *rng)
 			x[i] = disturbed(x[i], rng);
 }
 
-/* One field in `odds`: with too many extreme fields no batch would be valid. */
+/* Changes one field in `odds`: with too many extreme fields hardly any batch would be valid. */
 static void disturb_group(struct fric_group *g, struct rng *rng, size_t odds)
 {
 	for (enum fric_row row = 0; row < FRIC_N_ROWS; row++) {
@@ -120,8 +120,8 @@ static void multiply(struct fric_values values, size_t n, int exponent)
 		((double *)values.data)[i] = ldexp(values.data[i], exponent);
 }
 
-/* All contacts alike, just inside or outside the range of the kernels. Velocities are scaled too, or the rest would not
- * matter. */
+/* All contacts are alike, just inside or outside the range of the kernels. Velocities are scaled too; otherwise the
+ * rest would have no effect. */
 static void scene_at_limits(struct scene *s, struct rng *rng)
 {
 	struct options options = random_options(rng, 2 + (below(rng, 4) > 0));
@@ -132,7 +132,8 @@ static void scene_at_limits(struct scene *s, struct rng *rng)
 	scene_create(s, rng, options);
 	const int force = near_limit(rng, coin(rng) ? 150 : 300), weight = near_limit(rng, coin(rng) ? 150 : 300);
 	const int mu = near_limit(rng, 300), scaling = near_limit(rng, 100);
-	const int hessian = force + weight + mu - 1030 + (int)below(rng, 300); /* large for that eps_v */
+	const int hessian = force + weight + mu - 1030 + (int)below(rng, 300); /* eps_v so small that entries of the Hessian
+	                                                                        * are large */
 	const int eps_v = abs(hessian) < 1010 && coin(rng) ? hessian : near_limit(rng, 990);
 	const int basis = near_limit(rng, coin(rng) ? 100 : 900), closest = near_limit(rng, coin(rng) ? 100 : 900);
 	const int ratio = near_limit(rng, coin(rng) ? 1 : 300);
@@ -157,7 +158,7 @@ static void scene_at_limits(struct scene *s, struct rng *rng)
 
 /* ---- results ---- */
 
-/* The numbers of all calls, one after the other, and the code of each call. */
+/* The numbers of all calls, concatenated, and the code of each call. */
 struct outcome {
 	double *numbers;
 	size_t n;
@@ -363,7 +364,7 @@ static void try_scenes(void (*make)(struct scene *scene, struct rng *rng), size_
 		n_fine += try_scene(&scene, (int)i);
 		scene_free(&scene);
 	}
-	assert_true(n_fine > 10 * n); /* otherwise too little was tested */
+	assert_true(n_fine > 10 * n); /* with fewer successful calls, too little was tested */
 }
 
 static void test_whole_range(void **state)

@@ -66,7 +66,7 @@ static void test_formats_agree(void **state)
 	for_scenes(302, check_formats);
 }
 
-/* Eigenvalues of a symmetric matrix by Jacobi rotations; they end up on the diagonal of a. */
+/* Eigenvalues of a symmetric matrix by Jacobi rotations; on return they are the diagonal of a. */
 static void rotate_pair(double *a, size_t n, size_t p, size_t q)
 {
 	const double theta = (a[q * n + q] - a[p * n + p]) / (2 * a[p * n + q]);
@@ -140,7 +140,8 @@ static struct eigenvalues of_inner(const double *a, int dim)
 	return (struct eigenvalues){mean - radius, mean + radius};
 }
 
-/* Without velocity scaling: eigenvalues become max(., 0) or |.|; a matrix that is already definite keeps its bits. */
+/* Without velocity scaling, eigenvalues become max(., 0) or |.|, and a matrix that is already definite keeps its
+ * bits. */
 static void check_eigenvalues(const struct fric_contacts *c, const struct scene *s)
 {
 	const size_t m = (size_t)fric_inner_size(s->batch.dim);
@@ -174,7 +175,8 @@ static void test_projected_eigenvalues(void **state)
 	for_scenes(304, check_eigenvalues);
 }
 
-/* Scaling is a congruence of the projected matrix, which stays definite; a matrix that was definite is unchanged. */
+/* Scaling is a congruence transformation of the projected matrix, which stays definite; a definite matrix is
+ * unchanged. */
 static void check_definite_stays(const struct fric_contacts *c, const struct scene *s)
 {
 	const size_t m = (size_t)fric_inner_size(s->batch.dim);

@@ -21,7 +21,7 @@ static void for_scenes(uint64_t seed, void (*adjust)(struct options *), void (*c
 
 struct values {
 	double potential, *gradient;
-	double size; /* the scale for comparing potentials: sum of |D| */
+	double size; /* sum of |D|, the scale for comparing potentials */
 };
 
 static struct values evaluate(const struct fric_contacts *c, const double *v)
@@ -127,7 +127,7 @@ static void with_offsets(struct options *o)
 	o->viscous = 100;
 }
 
-/* Results are the same for an observer who moves along with vertices and planes. */
+/* Results are the same for an observer who moves along with all vertices and planes. */
 static void check_moving_planes(struct scene *s, struct rng *rng)
 {
 	const struct fric_group *plane = &s->batch.groups[FRIC_PLANE_VERTEX];
@@ -258,7 +258,8 @@ static void test_rotational_invariance(void **state)
 	for_scenes(205, isotropic, check_rotation);
 }
 
-/* Viscous drags dissipate as well; anchors return stored energy, and a moving surface drives. */
+/* Friction and viscous drags dissipate. Anchors are excluded because they return stored energy, moving surfaces because
+ * they drive. */
 static void positive(struct options *o)
 {
 	o->signed_weights = false;
@@ -295,7 +296,7 @@ static void apart(struct options *o)
 	o->viscous = 0;
 }
 
-/* If a contact has its own vertices, its force can be read off the gradient. */
+/* If each contact has its own vertices, its force can be read from the gradient. */
 static double tangential_force(const struct scene *s, const int32_t *stencil, const double *w, size_t k,
                                const double *gradient)
 {
@@ -386,7 +387,7 @@ static void test_transitions_agree(void **state)
 	for_scenes(208, same_coefficients, check_transitions_agree);
 }
 
-/* The rows of a group's fields in another order. */
+/* Reorders the rows of a group's fields. */
 static void permute(struct scene *s, struct fric_group *g, enum fric_type type, const size_t *order)
 {
 	const size_t k = (size_t)fric_stencil_size(type);

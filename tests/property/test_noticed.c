@@ -1,14 +1,14 @@
-/* The comparisons of gradcheck notice kernels that are wrong at a single contact, and blame it: each result of a contact
- * in turn is off by a little, and by less than may be noticed. */
+/* The comparisons of gradcheck notice kernels that are wrong at a single contact, and blame that contact. Each result
+ * of a contact in turn is falsified slightly, and then by so little that it must not be reported. */
 #include "core/contacts/contacts.h"
 #include "core/kernels/kernels.h"
 #include "core/kernels/workspace.h"
 #include "tests/property/differentials.h"
 
-/* What is spoiled, and by how much. */
+/* The falsified result of the kernels, and by how much it is off. */
 static struct {
 	const struct fric_kernels *sound;
-	const double *weight; /* of the contact */
+	const double *weight; /* address of the contact's weight, which identifies it */
 	enum fric_quantity quantity;
 	int entry;
 	double by;
@@ -35,7 +35,7 @@ static void spoiled_inner(struct workspace *work, enum fric_projection projectio
 	spoil(work, FRIC_HESSIAN, work->inner[spoiler.entry % 3]);
 }
 
-/* The largest size of a contact's result: that of its scale in the comparison, or less. */
+/* The magnitude of a contact's result: at most its scale in the comparison. */
 static double size_of(const struct fric_contacts *c, const struct fric_query *query, enum fric_type type, size_t i)
 {
 	const size_t at = c->start[type] + i;
@@ -88,7 +88,7 @@ static void test_results(void **state)
 		struct scene s;
 		o.signed_weights = true;
 		o.viscous = 0;
-		o.own_viscous = o.mu_aniso = false; /* a drag or a velocity scaling is part of a result's scale */
+		o.own_viscous = o.mu_aniso = false; /* drag and velocity scaling would add to a result's scale */
 		scene_create(&s, &rng, o);
 		struct fric_contacts *c = scene_contacts(&serial, &s);
 		for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES && c->ordinary; type++) {
@@ -101,14 +101,14 @@ static void test_results(void **state)
 	}
 }
 
-/* Derivatives by kernels that are off at a contact. */
+/* Derivatives by kernels are wrong at one contact. */
 static void test_derivatives(void **state)
 {
 	struct rng rng = {43};
 	int n = 0;
 	(void)state;
 	for (int i = 0; i < 40; i++) {
-		struct scene s = derivable_scene(&rng, 2 * i + 1); /* 3D */
+		struct scene s = derivable_scene(&rng, 2 * i + 1); /* odd: in 3D */
 		struct setting *t = setting_of(&s, i % 2);
 		const struct number_fields fields = scene_fields(&s);
 		struct fric_kernels spoiled = *fric_kernels_find("baseline");
@@ -136,7 +136,7 @@ static void test_derivatives(void **state)
 		setting_free(t);
 		scene_free(&s);
 	}
-	assert_true(n >= 25); /* not where a contact rests or is skipped */
+	assert_true(n >= 25); /* no difference at contacts that are at rest or skipped */
 }
 
 int main(void)

@@ -1,4 +1,4 @@
-/* Units do not matter, and extreme numbers yield right results or an error. */
+/* Results do not depend on units, and extreme numbers give right results or an error. */
 #include "tests/property/hessians.h"
 
 enum { N_SCENES = 200 };
@@ -47,7 +47,7 @@ static void results_free(struct results *r)
 	free(r->anchors);
 }
 
-/* Divides x by 2^-exponent again; numbers that had become subnormal have lost their last bits. */
+/* Compares after multiplying x by 2^exponent; numbers that had become subnormal have lost their last bits. */
 static void assert_same_scaled(double *x, const double *expected, size_t n, int exponent)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -126,7 +126,7 @@ static void test_speeds_by_powers_of_two(void **state)
 	}
 }
 
-/* With given normal forces, distances are scaled. */
+/* Normal forces are given, and lengths are scaled. */
 static void test_lengths_by_powers_of_two(void **state)
 {
 	(void)state;
@@ -164,7 +164,7 @@ static void test_lengths_by_powers_of_two(void **state)
 	}
 }
 
-/* Forces and weights by powers of two scale potential, gradient and Hessian. */
+/* Multiplying forces and weights by powers of two scales potential, gradient and Hessian. */
 static void test_forces_by_powers_of_two(void **state)
 {
 	(void)state;
@@ -179,7 +179,8 @@ static void test_forces_by_powers_of_two(void **state)
 		for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
 			multiply((double *)scene.batch.groups[type].normal_force.data, scene.batch.groups[type].n, exponent);
 		struct results scaled = evaluate(&serial, &scene);
-		const double tolerance = abs(exponent) < 400 ? 0 : 4e-15; /* long double rounds differently */
+		const double tolerance = abs(exponent) < 400 ? 0 : 4e-15; /* such sizes are computed in long double, which
+		                                                           * rounds differently */
 		multiply(scaled.gradient, scaled.ndof, -exponent);
 		multiply(scaled.inner, scaled.n_inner, -exponent);
 		assert_near(ldexp(scaled.potential, -exponent), plain.potential, 100 * tolerance);
@@ -297,7 +298,7 @@ static void test_random_extremes(void **state)
 	}
 }
 
-/* Whole batches: either every number is finite or the code says that one is not. */
+/* For whole batches, either every number is finite or the code reports one that is not. */
 static void test_no_nan_escapes(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* Second derivatives of the potential: against differences of first ones, and against each other. */
+/* Compares second derivatives of the potential with differences of first ones, and with each other. */
 #include <stdio.h>
 
 #include "tests/property/differentials.h"
@@ -20,7 +20,7 @@ static struct number_fields second_fields(const struct scene *s)
 	return some;
 }
 
-/* Where a law has one coefficient, both rows may be one array: moving one moves both. */
+/* If a law has one coefficient, both rows may be one array: moving one moves both. */
 static bool moves_both(const struct scene *s, const struct number_field *f)
 {
 	const enum fric_field field = f->field;
@@ -86,7 +86,7 @@ static struct fric_differential central(const struct scene *s, const struct numb
 	return ahead;
 }
 
-/* Error of a field's second derivatives, relative to the largest of them and of the first ones. */
+/* Error of a field's second derivatives, relative to the largest of these and of the first derivatives. */
 static double off(const double *second, const double *coarse, const double *fine, const double *first, size_t n)
 {
 	double most = 1e-300, difference = 0;
@@ -97,7 +97,7 @@ static double off(const double *second, const double *coarse, const double *fine
 	return difference / most;
 }
 
-/* The best of a field's comparisons so far, with steps h and h/2: one that crosses a knot proves nothing. */
+/* The smallest error so far for each field, with steps h and h/2: a step that crosses a knot proves nothing. */
 static bool compare(const struct scene *s, const struct number_fields *fields, const struct number_field *by,
                     const double *tangent, double h, struct fric_differential *second, struct fric_differential *first,
                     double *best)
@@ -168,7 +168,7 @@ static long double product(const struct number_fields *fields, struct fric_diffe
 	return sum;
 }
 
-/* Second derivatives are symmetric; along velocities, those with respect to velocities are the Hessian. */
+/* Second derivatives are symmetric; with respect to velocities, along velocities, they are the Hessian. */
 static void test_symmetric(void **state)
 {
 	(void)state;

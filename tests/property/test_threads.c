@@ -1,11 +1,11 @@
-/* The same bits for any number of threads, in batches of several chunks. */
+/* Results have the same bits for any number of threads, in batches of several chunks. */
 #include <pthread.h>
 
 #include "tests/property/hessians.h"
 
 static const int thread_counts[] = {2, 3, 8};
 
-/* All results of a batch, one after the other. */
+/* All results of a batch, concatenated. */
 struct answers {
 	double *numbers;
 	size_t n, room;
@@ -38,7 +38,7 @@ static void ask_outputs(const struct fric_context *context, const struct fric_co
 				                              more(a, 6 * fric_group_size(c, type)), &error));
 }
 
-/* The same results as from single calls. */
+/* The results of combined calls equal those of single calls. */
 static void ask_factors(const struct fric_context *context, const struct fric_contacts *c, const double *v,
                         enum fric_projection projection, const double *inner, struct answers *a)
 {
@@ -110,7 +110,7 @@ static void ask(const struct fric_context *context, const struct scene *s, struc
 
 static struct answers asked(int n_threads, const struct scene *s)
 {
-	/* Results of this size are written through the caches by one thread, and past them by several. */
+	/* Results of this size are written through the caches by one thread, and past them by several threads. */
 	const struct fric_context context = {.n_threads = n_threads, .parallel_from = 1, .stream_from = n_threads > 1};
 	struct answers a = {.room = 3000000};
 	a.numbers = calloc(a.room, sizeof(double));
@@ -158,7 +158,7 @@ static void test_two_dimensions(void **state)
 	      503);
 }
 
-/* Faults far apart: the first contact is named, whichever thread finds one first. */
+/* Of faults that are far apart, the first contact's is reported, whichever thread finds one first. */
 static void test_first_fault(void **state)
 {
 	(void)state;
@@ -217,7 +217,7 @@ static enum fric_code ask_once(const struct caller *a, double *numbers)
 	return code;
 }
 
-/* cmocka's assertions are for the thread that runs the test. */
+/* Threads must not use cmocka's assertions, which work only on the thread that runs the test. */
 static void *call(void *data)
 {
 	struct caller *a = data;
@@ -227,7 +227,7 @@ static void *call(void *data)
 	return NULL;
 }
 
-/* Expected results come from contacts that no other thread uses. */
+/* Expected results are from contacts that no other thread uses. */
 static struct caller new_caller(const struct fric_contacts *contacts, const struct scene *s, const double *lagged,
                                 int i)
 {
