@@ -1,4 +1,5 @@
-/* For test_selftest.sh: a statically linked library calls these, the originals, instead of the reader's functions. */
+/* For test_selftest.sh: a statically linked library calls these functions, which are the originals, instead of the
+ * reader's. */
 #include <dlfcn.h>
 #include <gnutls/gnutls.h>
 #include <sys/socket.h>

@@ -12,7 +12,7 @@ import urllib.request
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-os.environ["PATH"] += f":{ROOT}/build/tools/bin"  # programs that scripts/packages took out of packages
+os.environ["PATH"] += f":{ROOT}/build/tools/bin"  # programs that scripts/packages extracted from packages
 READY = "frictiond listening on "
 # Suites with many cases of one kind try only one case in ONE_IN, as in builds with sanitizers (tests/run).
 ONE_IN = max(1, int(os.environ.get("SHARE", 1)))
@@ -71,8 +71,8 @@ def resident_bytes(process, which="VmRSS"):
 
 
 def with_more_time(attempt):
-    """For tests in which the client must do something before a timeout of the server: calls attempt(seconds) with one
-    second, and with more if the machine was too slow. Three quarters of a minute must be enough: tests/run ends a suite
+    """For tests in which the client must act before a timeout of the server: calls attempt(seconds) with one second,
+    and with more if the machine was too slow. Three quarters of a minute must be enough, because tests/run ends a suite
     that prints nothing for a minute."""
     for seconds in (1, 4, 16, 45):
         try:

@@ -114,7 +114,7 @@ NO_NUMBER = {'null': None, 'string': '1', 'true': True, 'object': {'x': 1}}
 
 
 def is_required(good, path):
-    """Whether the document is wrong without this field, with a pointer to the field."""
+    """Whether the document is invalid without this field, with a pointer to the field."""
     name = path[-1]
     if name in ('normal_force', 'tangent_basis'):
         return 'closest_point' in good['collisions'][path[1]] or 'bodies' in good['collisions'][path[1]]

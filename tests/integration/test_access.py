@@ -29,7 +29,7 @@ ORIGIN = "https://a.example"
 
 
 class Server:
-    """A server for one test, whose log can be read and to which signals can be sent."""
+    """A server for one test. Its log can be read, and signals can be sent to it."""
 
     def __init__(self, folder, *options, command=(), environment=None):
         self.log_path = folder / f"log.{time.monotonic_ns()}"
@@ -176,7 +176,7 @@ def test_metrics_count_refused_requests(serve, tokens):
 
 
 def raw(server, data, wait=True):
-    """Everything that the server sends for these bytes until it closes."""
+    """Everything that the server sends in response to these bytes until it closes."""
     with socket.create_connection((server.host, server.port)) as s:
         s.settimeout(300)
         s.sendall(data)
@@ -258,7 +258,8 @@ def test_reload(serve, tokens):
 
 
 def test_there_are_files_left_when_all_places_are_taken(serve, tokens):
-    """Descriptors remain for refusing further clients, for lingering connections, and for rereading the tokens."""
+    """The server keeps descriptors for refusing further clients, for lingering connections, and for rereading the
+    tokens."""
     server = serve("--tokens", tokens, "--connections", 100, "--io-threads", 40,
                    command=("sh", "-c", 'ulimit -Sn 64; exec "$@"', "sh"))
     with contextlib.ExitStack() as stack:
@@ -408,7 +409,7 @@ def test_curl_with_the_certificate(serve, certificates, tokens):
 
 
 def test_nothing_in_the_clear(https):
-    """Whatever a client sends in the clear, it gets no HTTP back."""
+    """A client that sends data in the clear gets no HTTP response."""
     server, _ = https
     for data in b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", b"\x00" * 100, \
             b"POST / HTTP/1.1\r\nContent-Length: x\r\n\r\n":
@@ -420,7 +421,7 @@ def test_nothing_in_the_clear(https):
 
 
 def test_closed_without_an_answer(serve, certificates):
-    """A client that may not even begin a session is not told why: that could only be sent in the clear."""
+    """A client that may not even begin a session gets no reason, which could only be sent in the clear."""
     server = serve(*tls_options(certificates["a"]), "--connections-per-address", 1)
     first = server.connect(trust(certificates["a"]))
     assert ask(first, "GET", "/healthz")[0] == 200
@@ -467,7 +468,7 @@ def encrypted(server, context):
 
 
 def until_end(s):
-    """Everything received; raises if the end is not announced as TLS requires, because data could then be missing."""
+    """Everything received. Raises if the end is not announced as TLS requires, because data could then be missing."""
     got = b""
     while more := s.recv(65536):
         got += more
@@ -475,7 +476,7 @@ def until_end(s):
 
 
 def test_pieces_and_pipelines(https):
-    """Requests in pieces of any size, and several at once: everything that the filter holds back gets through."""
+    """Sends requests in pieces of any size, and several at once: everything that the filter holds back gets through."""
     get = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
     post = b"POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (
         EVALUATE.encode(), len(CONTACT), CONTACT)
@@ -523,8 +524,8 @@ def test_too_slow_under_tls(serve, certificates):
 
 
 def test_answers_have_to_be_taken_under_tls(serve, certificates):
-    """Pipelines requests until the sockets are full, and reads nothing: the connection is cut, and no client can
-    mistake that for a proper end."""
+    """Pipelines requests until the sockets are full, and reads nothing. The connection is cut in a way that no client
+    can mistake for a proper end."""
     server = serve(*tls_options(certificates["a"]), "--send-seconds", 1)
     with encrypted(server, trust(certificates["a"])) as s:
         s.setblocking(False)
@@ -559,7 +560,7 @@ def cpu_seconds(server):
 
 
 def check_idle(server, seconds, cpu):
-    """Waits until the server has used less than `cpu` seconds of CPU time within `seconds`; it may have work left at
+    """Waits until the server uses less than `cpu` seconds of CPU time within `seconds`; it may still have work at
     first."""
     def is_idle():
         before = cpu_seconds(server)
@@ -594,7 +595,7 @@ def ended(s):
 
 
 def test_slow_handshake(serve, certificates):
-    """Byte by byte, a handshake could hold the connection for hours."""
+    """A handshake sent byte by byte could otherwise hold the connection for hours."""
     server = serve(*tls_options(certificates["a"]), "--receive-seconds", 1)
     for first in 1, 4, 40:
         with socket.create_connection((server.host, server.port)) as s:
@@ -610,8 +611,8 @@ def test_slow_handshake(serve, certificates):
 
 
 def test_what_goes_wrong_in_a_handshake_leaves_nothing(serve, certificates):
-    """Silence, ends and resets at any point of a handshake and after it: the places become free again, the server
-    idle."""
+    """After silence, ends and resets at any point of a handshake and after it, all connections are free again and the
+    server is idle."""
     context = trust(certificates["a"])
 
     def silent(server, n):
@@ -664,7 +665,7 @@ def test_what_goes_wrong_in_a_handshake_leaves_nothing(serve, certificates):
 
 
 def test_a_handshake_without_end_is_given_up_at_once(serve, certificates):
-    """GnuTLS would keep a message of 16 MiB until it is complete or --receive-seconds are over."""
+    """By itself GnuTLS would keep a message of 16 MiB until it is complete or --receive-seconds have passed."""
     server = serve(*tls_options(certificates["a"]))
     record = b"\x16\x03\x01" + struct.pack(">H", 16384)
     message = b"\x01\xff\xff\xff\x03\x03" + (1 << 20) * b"a"
@@ -935,7 +936,8 @@ def test_pages_of_the_service_and_others(serve, tokens):
 
 
 def test_pages_that_do_not_say_where_they_are(serve):
-    """Like a browser that fetches an image or a script, or posts without CORS: there is no Origin, or no preflight."""
+    """Acts like a browser that fetches an image or a script, or posts without CORS: it sends no Origin, or no
+    preflight."""
     server = serve("--allow-origin", ORIGIN)
 
     def answer(target, site, mode="no-cors", dest="empty", method="GET", **more):

@@ -26,7 +26,7 @@ def test_cut_anywhere(served):  # noqa: F811
 
 
 def test_bytes_changed_at_random(served):  # noqa: F811
-    """Whatever the change does, there is a response, and never a 500."""
+    """Whatever the change does, the server responds, and never with 500."""
     chance = random.Random(1)
     seen = set()
     for _ in range(1500 // ONE_IN):
@@ -107,7 +107,7 @@ def large_bad_bodies():
 
 
 def test_memory_comes_back(tmp_path):
-    """Compared with a fresh server: memory that allocators keep is allowed, bodies of 20 MB are not."""
+    """Memory is compared with that of a fresh server: allocators may keep some, but not bodies of 20 MB."""
     server = Server(tmp_path / 'log')
     slack = (768 if 'asan' in os.environ.get('FRICTIOND', '') else 64) * MIB
     server.assert_well()

@@ -82,7 +82,7 @@ def test_defaults(client):
 
 
 def test_no_two_are_the_same(client):
-    """Every word has an effect; the first two barriers differ only in their unit."""
+    """Every type has an effect; the first two barriers differ only in their unit."""
     forces = set()
     for kind, scaling in itertools.product(TYPES, SCALINGS):
         barrier = {'dhat': 0.5, 'stiffness': 3.0, 'dmin': 0.125, 'type': kind, 'scaling': scaling}

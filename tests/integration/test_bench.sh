@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The programs of `make bench` run and print what tests/bench/run reads. Speed is not tested.
+# The programs of `make bench` run and print lines that tests/bench/run can read. Speed is not tested.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 programs=build/${MODE:-release}/tests/bench

@@ -1,4 +1,4 @@
-"""tests/bench/run reports other programs' CPU use next to its bars; nothing is measured here."""
+"""tests/bench/run reports other programs' CPU use next to its bars. Nothing is measured here."""
 import importlib.machinery
 import importlib.util
 import os
@@ -27,7 +27,7 @@ def seconds_of(pid):
 
 
 def test_a_program_that_keeps_a_cpu_busy_is_named(bench, tmp_path, monkeypatch):
-    """A program that started earlier and still runs counts only with what it uses meanwhile, not with its total."""
+    """A program that started earlier and still runs is counted only with its use in between, not with its total."""
     monkeypatch.setattr(bench.Neighbours, "most_names", 1000)  # others may be busier on this machine
     (tmp_path / "busybody").symlink_to(sys.executable)
     with subprocess.Popen([tmp_path / "busybody", "-c", "while True: pass"]) as process:

@@ -23,7 +23,7 @@ FOLDER = pathlib.Path(__file__).resolve().parents[1] / 'cases'
 CASES = sorted(str(p.parent.relative_to(FOLDER)) for p in FOLDER.rglob('expect.json')
                if os.environ.get('CASES', '') in str(p.parent.relative_to(FOLDER)))
 if os.environ.get('MODE') == 'tsan':
-    CASES = CASES[::ONE_IN]  # one request after the other: some of each kind
+    CASES = CASES[::ONE_IN]  # requests are sent one after the other: some of each kind suffice
 TOLERANCE = 1e-12
 FILES = {'request.json', 'request.raw', 'meta.json', 'expect.json'}
 
@@ -65,7 +65,8 @@ def options_of(base, name, answers, i):
 
 
 def curl(base, names, answers):
-    """{name: (status, headers by lower-case name, body)}: the last answer to each case. One process asks for all."""
+    """{name: (status, headers by lower-case name, body)}, the last response to each case. One curl process sends all
+    requests."""
     (answers / 'curlrc').write_text('\nnext\n'.join(
         '\n'.join(options_of(base, name, answers, i)) for i, name in enumerate(names)) + '\n')
     done = subprocess.run(['curl', '-K', str(answers / 'curlrc')], stdout=subprocess.PIPE, text=True, check=False)
@@ -75,7 +76,7 @@ def curl(base, names, answers):
 
 
 def answer_of(status, code, answers, i):
-    """What curl's exit code is unless it is 0, or else the answer."""
+    """Describes curl's exit code unless it is 0; otherwise returns the response."""
     if code != 0:
         return code
     head, body = answers / f'{i}.head', answers / f'{i}.body'
@@ -131,7 +132,7 @@ def problem_of(status, headers, content):
 
 
 def same(got, expected, place=''):
-    """Differences between an answer and the part of it that is expected."""
+    """Differences between an answer and the expected part of it."""
     if isinstance(expected, dict):
         if not isinstance(got, dict):
             return [f'{place}: {got!r} is not an object']

@@ -216,7 +216,7 @@ def test_a_deadline_stops_it(server_with):
     base = server_with('--deadline-seconds', '1', '--threads', '1')
     status, problem = post(base, '/v1/check', many(2000000))
     assert status == 503, problem
-    assert eventually(lambda: post(base, '/v1/check', many(10))[0] == 200)  # which may also be late on a busy machine
+    assert eventually(lambda: post(base, '/v1/check', many(10))[0] == 200)  # may also be late on a busy machine
 
 
 def test_it_is_counted_by_its_own_name(server_with):

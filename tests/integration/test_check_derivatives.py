@@ -25,8 +25,8 @@ SCENE = ROOT / 'examples' / 'scene' / 'scene.json'
 # fast without affecting any contact.
 SEEDS = [*range(0, 80, ONE_IN), 83, 106, 133, 135, 144, 256, 295, 505, 558, 563, 665, 797, 1132, 1140, 1217, 1323, 1695]
 INFINITE = {256: ['/friction/vertex_mu_s', '/friction/vertex_mu_k'], 563: ['/friction/vertex_mu']}
-# Requests aimed at knots; the single ones had false alarms: forces that vanish beside their contact's normal force,
-# torques without sliding, pieces of a law that differences cannot resolve.
+# Requests with contacts at knots. Single ones once caused false alarms: forces that vanish compared with the normal
+# force, torques without sliding, pieces of a law that differences cannot resolve.
 AIMED = [*range(400, 800, ONE_IN), 42, 53, 62, 65, 91, 93, 100, 129, 141, 165, 222, 247, 262, 268, 280, 284, 1265, 1432,
          1528, 1659, 1717, 1847, 2240, 2508, 2717, 2740, 3348, 5836]
 ONE = {'dim': 2, 'velocities': [[0.5, 0]], 'friction': {'mu': 0.5, 'eps_v': 1},

@@ -114,7 +114,7 @@ def test_it_says_what_holds(server):
 
 
 def test_what_it_says_of_holding_is_the_highest_force(server):
-    """Found again on a fine grid, through the function that plots the law."""
+    """Finds the value again on a fine grid, through the function that plots the law."""
     speeds = [i / 4096 for i in range(1, 4097)]
     for mu_k in (0, 0.1, 0.3, 0.6):
         for transition in ('cubic', 'quadratic'):

@@ -52,7 +52,7 @@ all_rows() {
 	done
 }
 
-# The packages that the Makefile's targets need are the ones that were installed before each lane began.
+# The packages for the Makefile's targets are the ones that were installed before each lane began.
 all_packages() {
 	local target purpose
 	[ "$(wc -l <"$work/asked")" = 2 ] || return 1

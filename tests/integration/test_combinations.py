@@ -141,7 +141,7 @@ def ask_set(client, scene, name, accept):
 def test_a_set_answers_as_the_whole_request_does(client, scene):
     expected = {accept: post(client, '/v1/evaluate', scene.whole(), accept=accept).body for accept in (JSON, FRAME)}
     put(client, 'whole', scene.document, kind_of(scene, 'body'))
-    for accept in (JSON, FRAME, JSON):  # from the second time on, uses what the set has cached
+    for accept in (JSON, FRAME, JSON):  # from the second time on, uses data that the set has cached
         assert ask_set(client, scene, 'whole', accept).body == expected[accept], (scene.row, json.dumps(scene.whole()))
     assert client.delete('whole').status == 204
 

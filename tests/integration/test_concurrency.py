@@ -115,8 +115,7 @@ def await_answers(clients, n):
 
 
 def is_quiet(base):
-    """No earlier request still holds memory, a place in the queue or a connection; only the request for the metrics
-    does."""
+    """Apart from the request for the metrics, nothing holds memory, a place in the queue or a connection."""
     return (metric(base, 'frictiond_memory_bytes{kind="requests"}') == 0 and metric(base, "frictiond_queue_bytes") == 0
             and metric(base, "frictiond_queue_requests") == 0 and metric(base, "frictiond_connections") <= 1)
 
@@ -152,8 +151,8 @@ def test_every_answer_has_the_bytes_of_a_quiet_server(server_with, requests, thr
 
 
 def test_small_limits_refuse_and_never_confuse(server_with, requests):
-    """Places, bytes, memory and connections are scarce: requests that are not refused get right responses, and
-    everything is given back."""
+    """Places, bytes, memory and connections are scarce: requests that are not refused get the right responses, and
+    everything is released."""
     base = server_with("--threads", "2", "--io-threads", "2", "--queue-requests", "1", "--max-json-bytes", "3M",
                        "--max-frame-bytes", "3M", "--queue-bytes", "3M", "--memory-bytes", "16M", "--connections", "6",
                        "--pool-bytes", "1M", "--idle-seconds", "0")

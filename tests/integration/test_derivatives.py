@@ -26,7 +26,7 @@ from sets import FRAME, JSON  # noqa: E402
 from test_laws import kernels, tiled  # noqa: E402
 
 TOLERANCE, DOT = 1e-9, 1e-11
-# The residue of a sum that cancels, relative to its terms: in 60 digits, and in doubles.
+# Rounding error of a sum that cancels, relative to its terms: in 60 digits, and in doubles.
 NOTHING, ROUNDING = 1e-40, 1e-12
 FIRST = int(os.environ.get('DERIVATIVE_FIRST', 0))
 COUNT = int(os.environ.get('DERIVATIVE_REQUESTS', 24 // ONE_IN))
@@ -70,7 +70,7 @@ def without_skipped(answer):
 # --- comparison -------------------------------------------------------------------------------------------------------
 
 class Terms:
-    """Sizes of the terms that add up to a derivative, in case they cancel: values over a field's scale."""
+    """Sizes of the terms that add up to a derivative, in case they cancel: values divided by the field's scale."""
 
     def __init__(self, d):
         self.d = d
@@ -86,7 +86,7 @@ class Terms:
 
 
 def agree(what, got, expected, terms, tolerance=TOLERANCE):
-    """Compares within the tolerance of the largest number or, where all cancel, of the terms that cancelled."""
+    """Compares within the tolerance of the largest number or, if all of them cancel, of the terms that cancelled."""
     assert shape(got) == shape(expected), (what, shape(got), shape(expected))
     got, expected = flat(got), flat(expected)
     largest = max(map(abs, expected), default=0)
@@ -220,7 +220,7 @@ def test_by_velocities_it_is_the_hessian(client, queries, seed):
 
 @pytest.mark.parametrize('seed', [s for s in SEEDS if s % 3 == 0])
 def test_sets(client, queries, seed):
-    """With respect to a set's fields and the query's: the same bytes as without a set."""
+    """Derivatives with respect to a set's fields and the query's have the same bytes as without a set."""
     query, _ = queries(seed)
     document, asked = sets.document_of(query['request'])
     name = f'derivatives-{seed}'
@@ -272,8 +272,8 @@ LAWS = [{}, {'mu_transition': 'quadratic'}, {'mu_transition': 'peak'}, {'law': '
 
 
 def places(law):
-    """Vertices on a plane whose slips are 0 and exactly a half, one, two and three times eps_v; and where a curve's
-    pieces meet."""
+    """Vertices on a plane whose slips are 0 and exactly a half, one, two and three times eps_v, and where pieces of a
+    curve meet."""
     two = law.get('law') not in ('curve', 'adhesion')
     velocities = [[0, 0, 3], [1.5, 2, 1], [3, 4, 0], [6, -8, 0], [9, 12, 0], [27, 36, 0]]
     return {'dim': 3, 'velocities': velocities, 'positions': [[k, 0, 0.25] for k in range(6)],
@@ -346,7 +346,7 @@ def test_a_basis_that_hardly_matters(client):
 
 
 def test_a_block_that_slides_at_random_places(client):
-    """Every group from positions and a barrier, at rest: the derivative with respect to positions is zero, the one with
+    """Every group at rest, with positions and a barrier: the derivative with respect to positions is zero, the one with
     respect to velocities is not."""
     for seed in SEEDS:
         request = generate_derivatives.query(seed)['request']
@@ -471,7 +471,7 @@ def test_overflow_is_an_error_with_a_pointer(client):
 # --- scale, threads, kernels ------------------------------------------------------------------------------------------
 
 def scaled(query, speed, length):
-    """Speeds times one power of two, lengths times another; None where forces depend on lengths."""
+    """Multiplies speeds by one power of two and lengths by another; None if forces depend on lengths."""
     query = copy.deepcopy(query)
     request = query['request']
     if any('normal_force' not in f for f in request['collisions'].values()) or any(g in BODY_GROUPS for g in request['collisions']):
@@ -511,7 +511,7 @@ def test_scale_freedom(client, queries, seed):
 
 
 def spans():
-    """Contacts that the kernels can differentiate: in 3D, with coefficients of the law and a barrier."""
+    """Contacts that the kernels can differentiate: in 3D, with the law's coefficients and a barrier."""
     rng = generate_derivatives.random.Random(5)
     n = 40
 

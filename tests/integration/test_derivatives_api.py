@@ -318,8 +318,7 @@ def test_directions_are_constant_unless_lagged_velocities_are_given(client):
 
 @pytest.mark.parametrize('lagged', [{}, LAGGED], ids=['', 'lagged'])
 def test_a_grain_without_anisotropy_changes_nothing(client, lagged):
-    """Not even rounding errors remain, so both modes agree however small the numbers are with which a check compares
-    them."""
+    """Not even rounding errors remain, so both modes agree however small the numbers are that a check compares."""
     request = {**copy.deepcopy(BODIES), **lagged, 'positions': [[0, 0, 0], [0.3, 0.4, 0.5]]}
     request['collisions'] = {
         'vertex_vertex': {'vertices': [[0, 1]], 'normal_force': 3, 'grain': [1, 0.3, 0.2], 'mu_aniso': [0.7, 0.7]},
@@ -648,7 +647,7 @@ def test_overflow(client):
 
 
 def test_the_mean_of_both_halves_of_a_table_fits(client):
-    """Their sum does not."""
+    """Each fits a double, but their sum does not."""
     table = [[0, 0.01], [0.01, 0]]
     large = {'dim': 3, 'velocities': [[1, 0, 0], [0, 0, 0]], 'positions': [[0, 0, 0], [0, 0, 1]], 'collisions': {
         'vertex_vertex': {'vertices': [[0, 1], [1, 0]], 'normal_force': [1e308, 1.5e308]}},
@@ -765,7 +764,7 @@ def test_the_jacobian_of_a_set(client, name):
 
 
 def test_the_jacobian_counts_in_its_set(client):
-    """Its pattern is made on first use, and kept."""
+    """The pattern is created on first use, and kept."""
     document, query = split(VERTICES)
     assert client.put('d', document).status == 201
     before = client.list().json['sets'][0]['bytes']

@@ -1,6 +1,5 @@
-"""The documentation is true: its blocks are run against the server, its links resolve.
-
-tests/snippets.py explains how blocks are marked.
+"""The documentation is true: its blocks run against the server, and its links resolve. tests/snippets.py explains how
+blocks are marked.
 """
 import contextlib
 import io
@@ -172,7 +171,7 @@ def test_promises_name_what_tries_them(promise, tested):
 
 def test_demo():
     """The output of `make demo`, including a few lines of make's, fits two screens of 24 lines."""
-    program = os.path.relpath(PROGRAM, ROOT)  # as people see it, wherever this checkout is
+    program = os.path.relpath(PROGRAM, ROOT)  # as people see it: without the path of this checkout
     shown = shell(f"FRICTIOND={shlex.quote(program)} scripts/demo")
     assert "exit code 0" in shown and "WRONG" not in shown
     assert sum(max(1, math.ceil(len(line) / 80)) for line in shown.splitlines()) + 4 <= 2 * 24

@@ -1,6 +1,6 @@
-"""If a limit leaves few threads, the server starts with as many as it can have and says so, or says why it cannot
-start; once it is ready, it never starts another thread. Tested as a separate user, as root is exempt from RLIMIT_NPROC,
-and in a cgroup with pids.max."""
+"""If a limit leaves few threads, the server starts with as many as it can get and reports their number, or reports why
+it cannot start. Once it is ready, it never starts another thread. Tested as a separate user, because root is exempt
+from RLIMIT_NPROC, and in a cgroup with pids.max."""
 import contextlib
 import itertools
 import json
@@ -47,7 +47,7 @@ def program():
 
 
 class Limits:
-    """Counts processes of a user that has no others: those of the test's user come and go during the test."""
+    """Counts processes of a user who has no others: those of the test's own user come and go during the test."""
     def __init__(self):
         if os.getuid() != 0:
             pytest.skip("RLIMIT_NPROC counts all that a user runs; only root can try it as a user that runs nothing else")
@@ -182,7 +182,7 @@ def expected(program):
 
 
 def linger(base, n):
-    """Opens that many connections, which are refused at once but keep sending."""
+    """Opens that many connections, which are refused at once but continue to send."""
     connections = []
     for _ in range(n):
         connections.append(socket.create_connection(("127.0.0.1", int(base.rsplit(":", 1)[1]))))
@@ -248,7 +248,7 @@ def test_no_thread_is_started_after_readiness(start, expected):
 
 @pytest.mark.parametrize("variables", [{"OMP_DYNAMIC": "true"}, {"OMP_THREAD_LIMIT": "2"}, {"OMP_NUM_THREADS": "7"}])
 def test_openmp_variables(program, expected, variables):
-    """None of the variables lets the number of threads change later."""
+    """None of these variables allows the number of threads to change later."""
     process = subprocess.Popen([program, "--port", "0", "--threads", str(THREADS)], stdout=subprocess.PIPE,
                                stderr=subprocess.DEVNULL, text=True, env={**os.environ, **variables})
     base = process.stdout.readline().rstrip("\n")[len(READY):]

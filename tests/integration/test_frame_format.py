@@ -63,7 +63,7 @@ class Writer:
 
 
 def regular(value):
-    """Whether a value is a list of numbers, or of regularly nested ones."""
+    """Whether a value is a list of numbers, or a regularly nested one."""
     if not isinstance(value, list):
         return False
     try:

@@ -100,7 +100,7 @@ def uses_mmx(path):
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="only x86-64 has MMX registers")
 def test_no_code_uses_mmx_registers(tmp_path):
-    """gcc may copy pairs of integers through them, after which every long double of the thread is NaN."""
+    """gcc may copy pairs of integers through MMX registers, after which every long double of the thread is NaN."""
     (tmp_path / "pair.c").write_text('void copy(void) { __asm__("movq %mm0, %mm1"); }')
     subprocess.run(["gcc", "-c", tmp_path / "pair.c", "-o", tmp_path / "pair.o"], check=True)
     assert uses_mmx(tmp_path / "pair.o")
@@ -108,7 +108,7 @@ def test_no_code_uses_mmx_registers(tmp_path):
 
 
 def test_the_reader_is_what_the_library_calls():
-    """A fortified recv would be another, inlined function; the reader's must be found under its own name."""
+    """A fortified recv would be another, inlined function; the reader's recv is found only under its own name."""
     symbols = readelf(PROGRAM, "--dyn-syms")
     for name in ("recv", "gnutls_record_recv", "gnutls_record_check_pending", "gnutls_deinit"):
         assert re.search(rf"FUNC +GLOBAL +DEFAULT +\d+ {name}$", symbols, re.M), name

@@ -1,4 +1,4 @@
-"""frictiond health: what it reports about servers, and about other things on a port; and that it always ends."""
+"""frictiond health: its reports about servers and about other programs on a port. It always ends."""
 import contextlib
 import os
 import signal
@@ -97,7 +97,7 @@ def test_tls(server_with, certificate, server):
 
 
 def test_a_server_that_drains():
-    """It is alive, but not ready."""
+    """The server is alive, but not ready."""
     process, base = start("--drain-seconds", "600")
     with socket.create_connection(("127.0.0.1", port_of(base))) as held:
         held.sendall(b"POST /v1/evaluate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -111,7 +111,7 @@ def test_a_server_that_drains():
 
 
 def test_a_server_that_hangs():
-    """The kernel accepts the connection, the server does not."""
+    """The kernel accepts the connection, but the server does not."""
     process, base = start()
     process.send_signal(signal.SIGSTOP)
     is_not(f"no answer on port {port_of(base)} within 1 s", "--port", port_of(base), "--timeout-seconds", 1)

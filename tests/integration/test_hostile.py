@@ -112,10 +112,10 @@ def test_cookies_of_other_services_do_no_harm(server):
     assert head_and_body(answer)[0] == 200
 
 
-# ---- answers that are not taken ----
+# ---- responses that clients do not read ----
 
 def big_request(n):
-    """A request with an answer of some 550 bytes per contact."""
+    """A request with a response of about 550 bytes per contact."""
     contacts = json.dumps({"dim": 3, "velocities": [[0.1, 0.2, 0.3], [0.3, 0.1, 0.2]],
                            "friction": {"mu": 0.3, "eps_v": 1e-3},
                            "collisions": {"vertex_vertex": {"vertices": [[0, 1]] * n, "normal_force": 1,
@@ -139,7 +139,7 @@ def test_an_answer_has_to_be_taken_in_time(server_with):
 
 
 def test_an_answer_that_is_taken_steadily_is_cut_all_the_same(server_with):
-    """There is some progress every tenth of a second, so no idle timeout applies."""
+    """The client reads a little every tenth of a second, so no idle timeout applies."""
     base = server_with("--send-seconds", "1")
     with connect(base, receive_buffer=4096) as connection:
         send(connection, big_request(20000))
@@ -152,7 +152,7 @@ def test_an_answer_that_is_taken_steadily_is_cut_all_the_same(server_with):
 
 
 def test_pipelined_answers_have_to_be_taken(server_with):
-    """Small answers, one after the other until the sockets are full."""
+    """Requests small responses, one after the other, until the sockets are full."""
     base = server_with("--send-seconds", "1")
     with connect(base, receive_buffer=4096) as connection:
         request = b"GET /openapi.json HTTP/1.1\r\n" + HEAD + b"\r\n"
@@ -165,7 +165,7 @@ def test_pipelined_answers_have_to_be_taken(server_with):
 
 def test_answers_wait_where_they_count(server_with):
     """Responses are held by the server, not by the system's buffers, which would take megabytes for each client that
-    reads nothing. Only what fits into the client's buffers is released."""
+    reads nothing. Only the part that fits into the client's buffers is released."""
     base = server_with("--send-seconds", "3600", "--drain-seconds", "0")
     connections = [connect(base, receive_buffer=1 << 17) for _ in range(4)]
     for connection in connections:
@@ -178,7 +178,7 @@ def test_answers_wait_where_they_count(server_with):
 
 
 def test_time_for_an_answer_grows_with_its_size(server_with):
-    """Some 10 MB get ten seconds more: a client that begins to read a second late gets all of them."""
+    """10 MB extend the time limit by ten seconds: a client that begins to read a second late gets all of them."""
     def attempt(seconds):
         base = server_with("--send-seconds", str(seconds))
         with connect(base, receive_buffer=1 << 18) as connection:
@@ -203,7 +203,7 @@ def test_quick_clients_are_never_cut(server_with):
     with_more_time(attempt)
 
 
-# ---- bodies that nobody wants ----
+# ---- bodies that are not needed ----
 
 REFUSED = {
     "no token": (401, b"POST /v1/evaluate HTTP/1.1\r\n" + HEAD + b"Content-Type: application/json\r\n"),
@@ -260,11 +260,11 @@ def test_trickling_refused_bodies_do_not_keep_others_out(server_with):
         connection.close()
 
 
-# ---- more connections than there are ----
+# ---- more connections than the limit ----
 
 def test_churn_over_the_limit(server_with):
-    """There are as many threads as connections, so that each thread can have only one: every place becomes free again,
-    and SIGTERM ends the process, as the fixture checks."""
+    """There are as many threads as connections, so each thread can have only one. Every place becomes free again, and
+    SIGTERM ends the process, as the fixture checks."""
     base = server_with("--connections", "16", "--io-threads", "16", "--log-level", "error")
     request = b"GET /healthz HTTP/1.1\r\n" + HEAD + b"\r\n"
     def churn():

@@ -1,6 +1,6 @@
-"""HTTP itself, byte by byte, including what a client's HTTP library would never send. Every case states the response
-and whether the connection can be used afterwards (RFC 9112). Every refusal is a problem with a request id, whichever
-part of the server found the fault."""
+"""HTTP itself, byte by byte, including requests that no HTTP library would send. Every case states the response and
+whether the connection can be used afterwards (RFC 9112). Every refusal is a problem with a request id, whichever part
+of the server found the fault."""
 import json
 import re
 import select
@@ -313,7 +313,7 @@ def test_close_is_honoured(connect):
 
 
 def test_nothing_is_said_after_the_last_answer(connect):
-    """Half a head that is left over does not count as a late request."""
+    """Half a head at the end of the input does not count as a late request."""
     connection = connect()
     connection.send(GET + b"Connection: close\r\n\r\n" + GET)
     check_answer(connection.answer(), 200)
@@ -321,7 +321,7 @@ def test_nothing_is_said_after_the_last_answer(connect):
 
 
 def test_a_client_that_goes_on_after_a_faulty_chunk_is_not_reset(connect):
-    """A reset could take the answer away before it is read."""
+    """A reset could destroy the response before the client reads it."""
     connection = connect()
     connection.send(POST + b"Transfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\n")
     assert connection.answer()[0] == 100
@@ -334,7 +334,7 @@ def test_a_client_that_goes_on_after_a_faulty_chunk_is_not_reset(connect):
 
 
 def test_pipeline(connect):
-    """Answers are in order, also if valid requests, refused ones and bodies of both kinds alternate."""
+    """Responses are in order, even if valid requests, refused ones and bodies of both kinds alternate."""
     connection = connect()
     requests = [connection.expects(status, data) for status, data in ANSWERED_AND_USABLE.values()] * 4
     connection.send(b"".join(data for _, data in requests))
@@ -344,7 +344,7 @@ def test_pipeline(connect):
 
 
 def test_a_smuggled_request_is_never_run(connect):
-    """The second request is at a place where two parsers of the first could disagree about its end."""
+    """The second request starts where two parsers could disagree about the end of the first."""
     smuggled = b"GET /v1/info HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: smuggled\r\n\r\n"
     fronts = [POST + b"Content-Length: %d\r\nTransfer-Encoding: chunked\r\n\r\n" % (len(END) + len(smuggled)) + END,
               POST + b"Transfer-Encoding: chunked\r\nTransfer-Encoding : identity\r\n\r\n" + END,
@@ -384,9 +384,9 @@ def test_half_closed_peers_in_the_queue_are_answered(connect):
 
 
 def test_half_closed_connections_end_soon(server_with, connect):
-    """An end that arrives together with data the library may overlook: it would wait for a minute of silence. Such a
-    connection has a second left; half a minute is allowed here, for busy machines. A request that can never be
-    completed may get a response or none."""
+    """The library may overlook an end of stream that arrives together with data, and would wait for a minute of
+    silence. Such a connection has one second left; the test allows half a minute, for busy machines. A request that can
+    never be completed may get a response or none."""
     base = server_with()
     for data, status in [(GET + b"\r\n", 200), (POST + LENGTH + b"\r\n" + BODY, 200), (CHUNKED + WHOLE + END, 200),
                          (POST + LENGTH + b"\r\n", 408), (POST + LENGTH + b"\r\n" + BODY[:5], 408), (CHUNKED, 408),
@@ -500,7 +500,7 @@ def test_slow_clients_hold_nobody_up(server_with, connect):
 
 
 def test_idle_connections_cost_little(server_with, connect):
-    """500 of them, on one thread; `make bench` compares the latency of other requests."""
+    """One thread serves 500 idle connections; `make bench` measures how they affect the latency of other requests."""
     base = server_with("--io-threads", "1")
     idle = [connect(base) for _ in range(500)]
     quick = connect(base)
@@ -551,7 +551,8 @@ def framed(document, tail_bytes):
 
 @pytest.mark.parametrize("what", ["strings of backslashes", "an array of blanks", "a function and its answer"])
 def test_deadline_while_reading_and_printing(server_with, what):
-    """Only the deadline ends these within a second, during reading, or in the loop over entries and the printing."""
+    """Only the deadline can end these requests within a second: while they are read, in the loop over entries, and
+    while the result is printed."""
     base = server_with("--deadline-seconds", "1", "--threads", "1")
     n = 10_000_000
     path, media, body = {
@@ -580,8 +581,8 @@ def test_contacts_and_vertices_have_limits(server_with):
 
 
 def test_memory_has_a_ceiling(server_with):
-    """A request that needs more memory than there is is refused with 413; smaller ones still work, and with more memory
-    it passes."""
+    """A request that needs more memory than there is gets 413. Smaller requests still work, and with more memory the
+    same request succeeds."""
     n = 20000
     many = {"plane_vertex": {"vertices": [0] * n, "normal_force": 1, "plane_normal": [0, 1]}}
     tight, roomy = server_with("--memory-bytes", "16M"), server_with("--memory-bytes", "256M")

@@ -142,7 +142,7 @@ def test_report(capsys):
 # --- the same bytes ---------------------------------------------------------------------------------------------------
 
 def tiled(request, least):
-    """With every group's contacts repeated, so that there is work for many threads."""
+    """Every group's contacts are repeated, so that there is work for many threads."""
     request = copy.deepcopy(request)
     e = oracle.Evaluation(request)
     for group, fields in request['collisions'].items():
@@ -305,7 +305,7 @@ def test_maxima(server, law, dim):
     request = bodies_request(law, 4, dim, n)
     group = request['collisions'].pop('body_body')
     rng = random.Random(f'maxima/{dim}')
-    request['body_positions'] = group['point']  # no arms: the torque is of spin and rolling alone
+    request['body_positions'] = group['point']  # without arms, the torque consists of spin and rolling alone
     request['body_velocities'] = [[rng.gauss(0, 0.05) for _ in range(3 * dim - 3)] for _ in range(n)]
     request['collisions']['body_world'] = {**group, 'bodies': list(range(n))}
     answer = ask(server, request)

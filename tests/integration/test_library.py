@@ -1,4 +1,4 @@
-"""The programs in C++ and Python that docs/library.md shows, with the library as it is installed."""
+"""The programs in C++ and Python in docs/library.md work with the installed library."""
 import os
 import pathlib
 import re

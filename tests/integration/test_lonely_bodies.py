@@ -1,4 +1,4 @@
-"""Bodies without contacts, contacts without bodies, neither vertices nor contacts: degrees of freedom count even where
+"""Bodies without contacts, contacts without bodies, neither vertices nor contacts: degrees of freedom exist even if
 nothing acts on them, with any number of threads."""
 import json
 import os

@@ -1,4 +1,4 @@
-"""Resident memory counts: the process stays within --memory-bytes, --pool-bytes and its own needs, whatever clients
+"""Resident memory is limited: the process stays within --memory-bytes, --pool-bytes and its own needs, whatever clients
 announce, and whichever request touched the memory first."""
 import json
 import re
@@ -38,7 +38,7 @@ def connect_many(base, n):
     connections = []
     for _ in range(0, n, 8):
         connections += [connect(base) for _ in range(min(8, n - len(connections)))]
-        eventually(lambda: metric(base, "frictiond_connections") > len(connections))  # this request has one, too
+        eventually(lambda: metric(base, "frictiond_connections") > len(connections))  # one is this request's
     return connections
 
 
@@ -144,7 +144,7 @@ def test_what_has_arrived_counts_in_full(serving, part):
 
 @pytest.mark.parametrize("serving", [("--memory-bytes", "16M", "--pool-bytes", "0")], indirect=True)
 def test_small_bodies_count(serving):
-    """Bodies just too short for large requests, and never complete."""
+    """Bodies that are just too short for large requests, and never complete."""
     process, base = serving
     before = resident_bytes(process)
     connections = connect_many(base, 900)
@@ -165,7 +165,7 @@ def test_small_bodies_count(serving):
 @pytest.mark.skipif(not SEES_RESIDENT, reason="a sanitizer keeps freed memory")
 @pytest.mark.parametrize("serving", [("--memory-bytes", "256M", "--idle-seconds", "1")], indirect=True)
 def test_memory_of_many_bodies_goes_back(serving):
-    """Bodies of a length that malloc serves itself, freed in an order that leaves holes."""
+    """Bodies of a length that malloc itself serves, freed in an order that leaves holes."""
     process, base = serving
     connections = connect_many(base, 900)
     before = resident_bytes(process)

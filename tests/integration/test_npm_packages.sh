@@ -8,7 +8,7 @@ mkdir "$work/bin" "$work/wanted"
 echo '{}' >"$work/wanted/package.json"
 echo '{}' >"$work/wanted/package-lock.json"
 
-# As npm ci does, the fake first removes what is there and finishes some time later.
+# As npm ci does, the fake first removes existing packages and finishes some time later.
 cat >"$work/bin/npm" <<'END'
 #!/bin/bash
 tools=$3

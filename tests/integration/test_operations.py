@@ -241,7 +241,7 @@ def test_requests_that_are_too_slow_are_counted(logging):
 
 
 def test_the_deadline_is_counted(logging):
-    """A large request whose time ran out while it arrived."""
+    """A large request whose deadline passed while it arrived."""
     base, log, _ = logging("--deadline-seconds", "1", "--log-format", "json")
     contacts = {"vertices": [0, 1, 2, 3] * 375000, "normal_force": 1, "plane_normal": [0, 1]}
     body = json.dumps({**large(4), "collisions": {"plane_vertex": contacts}, "hessian": {"format": "csr"}}).encode()
@@ -327,7 +327,8 @@ def test_a_line_of_the_log(logging):
 
 @pytest.mark.parametrize("form", ["logfmt", "json"])
 def test_hostile_targets(logging, form):
-    """Whatever arrives in a target, a method or an id: a line stays a line of printable ASCII, and JSON stays JSON."""
+    """Whatever a target, a method or an id contains, a line remains one line of printable ASCII, and JSON remains
+    valid."""
     base, log, _ = logging("--log-format", form)
     port = int(base.rsplit(":", 1)[1])
     targets = [b'/"', b"/\\", b"/'", b"/\x1b[31m", b"/\x00", b"/\x01\x7f", b"/\xff\xfe", b"/\xc3\xa9", b"/\xed\xa0\x80",
@@ -560,8 +561,8 @@ def test_draining_has_a_deadline(logging):
 
 
 def test_draining_stops_an_evaluation(logging):
-    """An evaluation that runs or waits when the time is over gets 503. Whether there is one at that moment is chance,
-    and clients have only a second to receive the answer: so this is tried until it has happened."""
+    """An evaluation that runs or waits when the drain time is over gets 503. Whether there is one at that moment is
+    chance, and clients have only a second to receive the response, so the test is repeated until it has happened."""
     body = json.dumps(large(150000)).encode()
 
     def stopped():

@@ -28,7 +28,7 @@ sed 's|^tools\[test\]=.*|tools[test]="odd/usr/bin/oddtool"|' scripts/packages >"
 chmod +x "$work/scripts/packages"
 packages=$work/scripts/packages
 
-# The fake prints much, and runs $PLAYED/during meanwhile.
+# The fake prints a lot, and runs $PLAYED/during meanwhile.
 cat >"$work/bin/apt-get" <<'END'
 #!/bin/bash
 echo "apt-get $*: chatter"

@@ -104,7 +104,7 @@ def test_anisotropic_mu_eff_f(server):
 
 
 def without_overflow(rows):
-    """The reference squares 1e200 to inf and finds the direction (0, 0), which is a defect."""
+    """The reference squares 1e200, gets inf, and then the direction (0, 0), which is a defect."""
     return [row for row in rows if max(map(abs, row['tau_aniso'])) < 1e150]
 
 

@@ -1,5 +1,5 @@
-"""tests/run itself, in its own folder with suites that hang: each ends as a failure, along with all processes that it
-started, and the others run."""
+"""tests/run itself, in a folder of its own with suites that hang: each counts as failed and is ended with all processes
+that it started, and the other suites run."""
 import importlib.machinery
 import importlib.util
 import os
@@ -13,7 +13,7 @@ import pytest
 from conftest import ROOT, eventually
 
 GOOD = "echo ok 1 - it is well\necho 1..1\n"
-# Each writes down its process ids.
+# Each process records its id.
 HANGING = {
     "sleeps": "echo $$ >>pids; sleep 1000",
     "has printed before": "echo $$ >>pids; echo ok 1 - good; sleep 1000",
@@ -127,7 +127,7 @@ def test_each_pattern_has_to_find_a_suite(folder, patterns, ran, missed):
 
 
 def test_suites_that_are_named_exist():
-    """One that has moved would otherwise be run again in the builds that leave it out."""
+    """A suite that has moved would otherwise run again in builds that leave it out."""
     loader = importlib.machinery.SourceFileLoader("tests_run", str(ROOT / "tests/run"))
     suites = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
     loader.exec_module(suites)

@@ -44,7 +44,7 @@ def n_waited(base):
 
 
 def bytes_of(base, n):
-    """Bytes of a set with that many contacts."""
+    """Number of bytes of a set with that many contacts."""
     client = Client(base)
     assert client.put('measured', document(n)).status == 201
     [found] = client.list().json['sets']
@@ -460,8 +460,8 @@ class Solver(threading.Thread):
 
 
 def test_many_clients_in_little_room(server_with, server, tokens):
-    """Every response belongs to the version that it names, whatever was replaced or evicted meanwhile; memory stays
-    within its limit and is given back."""
+    """Every response belongs to the version that it names, whatever was replaced or evicted meanwhile. Memory stays
+    within its limit and is released."""
     one = bytes_of(server, 400)
     base = server_with('--tokens', tokens, '--set-bytes', str(4 * one), '--set-bytes-per-caller', str(2 * one))
     unit = Client(server).send('POST', '/v1/evaluate', {k: v for k, v in document().items() if k != 'n_vertices'} | QUERY)
@@ -471,7 +471,7 @@ def test_many_clients_in_little_room(server_with, server, tokens):
     watching = Client(base, MINE)
     while any(solver.is_alive() for solver in solvers):
         text = watching.send('GET', '/metrics').body.decode()
-        # A replaced set counts until it is released; each client may be using one.
+        # A replaced set counts until it is released, and each client may be using one.
         assert int(re.search(r'^frictiond_sets_bytes (\d+)$', text, re.M)[1]) <= (4 + CLIENTS) * one
     sizes = {version: n for solver in solvers for version, n in solver.sizes.items()}
     statuses = sum((solver.statuses for solver in solvers), collections.Counter())

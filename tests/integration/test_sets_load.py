@@ -1,7 +1,7 @@
-"""Many operations of several callers on more sets than there is room for: memory stays bounded and is given back, and
+"""Many operations by several callers on more sets than there is room for: memory stays bounded and is released, and
 each caller sees only its own sets.
 
-SETS_OPERATIONS: how many in all (6000).
+SETS_OPERATIONS: total number (6000).
 """
 import json
 import os
@@ -135,7 +135,7 @@ def test_load(server_with, tmp_path):
 
 
 def test_metrics_come_back(server_with):
-    """All that sets took is given back to the memory of requests."""
+    """All memory that sets took is available to requests again."""
     base = server_with('--set-bytes', '64M')
     client = Client(base)
     rng = random.Random(1)

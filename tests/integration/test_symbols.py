@@ -1,5 +1,5 @@
-"""libfric.so exports the names of its headers and no others; libfric.a also fricp_..., which its files share. A program
-can use all other names."""
+"""libfric.so exports only the names of its headers; libfric.a also has fricp_..., which its files share. A program can
+use all other names."""
 import os
 import re
 import subprocess

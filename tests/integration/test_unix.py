@@ -1,4 +1,4 @@
-"""A server on a Unix-domain socket: its file, who is let in, and that HTTP is the same there."""
+"""A server on a Unix-domain socket: its file, who may connect, and the same HTTP as over TCP."""
 import contextlib
 import http.client
 import json
@@ -24,7 +24,7 @@ ONE = {"dim": 3, "velocities": [[0.02, 0.01, 0]], "friction": {"eps_v": 1e-3, "m
 
 
 class Running:
-    """A server whose lines, TCP first, are `lines`; its log goes to `log`, where a path is given."""
+    """A server whose first lines are `lines`, for TCP first; its log goes to the file `log`, if given."""
 
     def __init__(self, *options, log=None, n_lines=1, program=(PROGRAM,), **more):
         self.log_path = log
@@ -66,7 +66,7 @@ def path(directory):
 
 @pytest.fixture
 def serve():
-    """A function that starts a server for one test; all that still run are stopped at its end."""
+    """A function that starts a server for one test; servers that still run are stopped after the test."""
     started = []
 
     def one(*options, **more):
@@ -220,7 +220,7 @@ def test_of_several_at_one_time_one_gets_it(serve, path):
     assert not path.exists()
 
 
-# --- who is let in
+# --- who may connect
 
 @pytest.fixture
 def tokens(directory):
@@ -416,9 +416,9 @@ def test_a_user_counts_as_an_address(serve, path):
         connection.close()
 
 
-# --- sockets that another process hands over
+# --- sockets passed by another process
 
-# Moves the descriptors that it is told to 3 and after, and becomes the program, as systemd does.
+# Moves the given descriptors to 3 and up and becomes the program, as systemd does.
 LAUNCHER = """
 import fcntl, os, sys
 fds = [fcntl.fcntl(int(fd), fcntl.F_DUPFD, 100) for fd in sys.argv[1].split(",")]
@@ -454,7 +454,7 @@ def url_of(tcp_socket):
 
 
 def test_a_unix_domain_socket_is_handed_over(serve, path, unix_socket):
-    """The socket stays when the server ends: connections wait there for the next one."""
+    """The socket remains when the server ends: connections wait there for the next server."""
     for _ in range(2):
         running = serve(**handing_over(unix_socket))
         assert running.urls == [f"http+unix://{path}"]
@@ -551,7 +551,7 @@ def test_health_of_a_server_that_hangs(serve, path):
 
 
 def test_a_client_that_goes_is_given_up(serve, path):
-    """Clients leave in the middle of a request: the metrics count it as one without a response."""
+    """Clients leave in the middle of a request, and the metrics count it as one without a response."""
     serve(*alone(path))
     for _ in range(3):
         with socket.socket(socket.AF_UNIX) as connection:
