@@ -30,7 +30,7 @@ struct options {
 	enum fric_law_type law;
 	enum mesh mesh;
 	bool own_mu, kept;
-	const char *kernels, *only; /* NULL: all */
+	const char *kernels, *only; /* NULL: no restriction */
 };
 
 static const char *const laws[] = {[FRIC_SMOOTH] = "smooth",
@@ -67,7 +67,7 @@ struct setup {
 	double potential, *gradient, *inner, *weights, *values, *data, *mu, *curve;
 	int32_t *rows, *cols;
 	size_t n_triplets;
-	/* Derivatives: of the same contacts, and of those with a barrier. */
+	/* Contexts and arrays for derivatives of these contacts, and of the same contacts with a barrier. */
 	struct fric_contacts *barrier_contacts;
 	struct fric_derivation derivation, barrier_derivation;
 	struct fric_differential by_velocities, by_positions, by_all, by_barrier;
@@ -145,7 +145,7 @@ static struct fric_factors factors_in(struct setup *s)
 	return factors;
 }
 
-/* The parts of an answer: weights, bases, inner matrices. */
+/* The parts of a response: weights, bases, inner matrices. */
 static void factors(struct setup *s)
 {
 	const struct fric_factors rows = factors_in(s);
@@ -200,7 +200,7 @@ static void jvp_barrier(struct setup *s)
 	jvp(s, &s->barrier_derivation, &s->by_positions);
 }
 
-/* By positions, coefficients and normal forces, or what these come from. */
+/* The derivatives with respect to positions, coefficients and normal forces, or the fields that these depend on. */
 static void vjp(struct setup *s)
 {
 	must(fric_vjp(&s->context, &s->derivation, 1, s->mix.velocities, &s->potential, s->gradient, &s->by_all, &error));
@@ -222,7 +222,7 @@ static void position_jacobian_barrier(struct setup *s)
 	must(fric_position_jacobian_csr(&s->context, &s->barrier_derivation, s->pattern, s->data, &error));
 }
 
-/* The lower bound: reads as many bytes as lagged contacts have, once. */
+/* A lower bound: reads as many bytes as lagged contacts have, once. */
 static void read_contacts(struct setup *s)
 {
 	const double *x = (const double *)(const void *)s->yard;
@@ -233,7 +233,7 @@ static void read_contacts(struct setup *s)
 	s->potential = sum[0] + sum[1] + sum[2] + sum[3];
 }
 
-/* The lower bound for triplets: writes as many bytes. */
+/* A lower bound for triplets: writes as many bytes. */
 static void write_triplets(struct setup *s)
 {
 	memset(s->rows, 0, s->n_triplets * sizeof(int32_t));
@@ -262,8 +262,8 @@ static void stream_triplets(struct setup *s)
 static const struct measurement {
 	const char *name;
 	void (*run)(struct setup *);
-	bool is_ours; /* for every kernel and number of threads */
-	bool is_slow; /* the scalar form is, in long double: it is measured up to 1000 contacts */
+	bool is_ours; /* measured for every kernel and number of threads */
+	bool is_slow; /* its scalar form uses long double and is measured only up to 1000 contacts */
 } measurements[] = {
 	{"yardstick_gradient", yardstick_gradient, false, false},
 	{"yardstick_triplets", yardstick_triplets, false, false},
@@ -295,7 +295,7 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* One measurement with given kernels and a given number of threads. */
+/* One measurement, with one set of kernels and one number of threads. */
 struct series {
 	const struct measurement *what;
 	const char *kernels; /* "-" for the yardstick and the lower bounds */
@@ -341,7 +341,7 @@ static void fill_yard(struct setup *s)
 	}
 }
 
-/* Beside those of the mix, and varying. */
+/* Coefficients per contact, which vary around those of the mix. */
 static void give_own_mu(struct setup *s)
 {
 	size_t at = 0;
@@ -359,7 +359,7 @@ static void give_own_mu(struct setup *s)
 	}
 }
 
-/* A decay over the speeds of the mix, or a curve of N_POINTS over them. */
+/* A law that decays over the speeds of the mix, or a curve of N_POINTS over them. */
 static void give_law(struct setup *s, enum fric_law_type type)
 {
 	struct fric_law *law = &s->mix.batch.friction.law;
@@ -375,7 +375,7 @@ static void give_law(struct setup *s, enum fric_law_type type)
 		s->mix.batch.friction.mu_k = s->mix.batch.friction.mu_s;
 }
 
-/* Along and by what derivatives are taken: a coefficient of the batch, or those of contacts. */
+/* The fields with respect to which derivatives are taken: a coefficient of the batch, or coefficients of contacts. */
 static void give_differentials(struct setup *s)
 {
 	const size_t n_dofs = 3 * s->mix.n_vertices;

@@ -70,7 +70,7 @@ static void fill_stack(struct mix *m, struct stack stack)
 	}
 }
 
-/* Corners of a cell: of an even sheet, of the odd one above it, and the other way round. */
+/* Corners of a cell: some of an even sheet, some of the odd sheet above it, or the other way round. */
 struct corners {
 	int n, side[4], x[4], y[4]; /* side 0: even, 1: odd */
 };
@@ -82,7 +82,7 @@ static const struct corners corners[FRIC_PLANE_VERTEX][2] = {
 	[FRIC_FACE_VERTEX] = {{4, {1, 0, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}}, {4, {0, 1, 1, 1}, {1, 1, 0, 1}, {1, 1, 1, 0}}},
 };
 
-/* Sheets that touch: two, or in a pile each with the next one, the third and the fifth. */
+/* Sheets that touch: both of two; in a pile, each touches the next, the third and the fifth one above it. */
 static void find_sheets(struct stack stack, size_t pair, size_t sheets[2])
 {
 	const size_t low = pair % (stack.n_sheets - 1), steps[3] = {1, 3, 5}, step = steps[pair / (stack.n_sheets - 1) % 3];
@@ -91,7 +91,7 @@ static void find_sheets(struct stack stack, size_t pair, size_t sheets[2])
 	sheets[high % 2] = high;
 }
 
-/* Contact i of n of a type. The pairs of a pile touch in a third of their rows. */
+/* Contact i of n of a type. In a pile, the sheets of a pair touch in a third of their rows. */
 static void stacked(struct stack stack, enum fric_type type, size_t i, size_t n, int32_t *out)
 {
 	const size_t n_pairs = stack.n_sheets == 2 ? 1 : 2 * stack.n_sheets, rows = stack.width - 1;

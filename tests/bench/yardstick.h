@@ -1,6 +1,5 @@
 /**
- * A good plain C program: one struct per contact, one loop, -O3. All other speeds are stated relative to it, in the
- * same run.
+ * A good plain C program: one struct per contact, one loop, -O3. All other speeds are relative to it, in the same run.
  */
 #ifndef BENCH_YARDSTICK_H
 #define BENCH_YARDSTICK_H

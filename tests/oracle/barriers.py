@@ -21,7 +21,7 @@ def cubic(d, e):
 
 
 def two_stage(d, e):
-    """A parabola, and a logarithm from the half on."""
+    """A parabola for d >= e/2, a logarithm below."""
     return d - e if 2 * d >= e else -e**2 / (4 * d)
 
 

@@ -49,7 +49,7 @@ class BodyContact(Contact):
         return []
 
     def split(self, motion):
-        """[(v, w)] of its bodies"""
+        """[(v, w)] of the contact's bodies"""
         return [(motion[1][b][:self.dim], motion[1][b][self.dim:]) for b in self.members]
 
     def relative(self, motion):
@@ -63,7 +63,7 @@ class BodyContact(Contact):
         return not any(x for _, w in self.split(motion) for x in w)
 
     def spin_and_roll(self, motion):
-        """n.w and P^T w of the relative angular velocity (2D: none and w)."""
+        """n.w and P^T w of the relative angular velocity (2D: no n.w, and w itself)."""
         twists = self.split(motion)
         w = minus(twists[0][1], twists[1][1]) if len(twists) == 2 else twists[0][1]
         return ([dot(self.normal, w)], self.tangential(w)) if self.dim == 3 else ([], w)

@@ -32,7 +32,8 @@ FACTORS = {
     'body': ['json', 'frame'],
     'answer': ['json', 'frame'],
 }
-# Lagged velocities affect only ellipses, and lagged twists only bodies: options with which they have an effect.
+# Lagged velocities affect only ellipses, and lagged twists only bodies. These are options with which they have an
+# effect.
 ALONG = {'dim': 3, 'groups': 'all', 'n': 3, 'bodies': 'both', 'aniso': 'ellipses', 'coefficients': 'two', 'law': 'cubic',
          'offsets': 'none'}
 LAYOUT = {  # of a contact, around the origin
@@ -53,7 +54,7 @@ OUTPUTS = ['potential', 'tangential_velocity', 'mu_s', 'mu_k', 'normal_force', '
 
 
 def cases(seed):
-    """Greedy: each row takes, factor by factor in a random order, the value that meets most pairs for the first time."""
+    """Greedy: each row takes, factor by factor in random order, the value that completes most missing pairs."""
     rng = random.Random(f'combinations/{seed}')
     names = list(FACTORS)
     left = {(a, x, b, y) for a, b in itertools.combinations(names, 2) for x in FACTORS[a] for y in FACTORS[b]}
@@ -77,7 +78,7 @@ def pair(a, x, b, y):
 
 
 class Scene:
-    """One row's request: the set's document and the query about it."""
+    """The request for one row: the set's document and the query on it."""
 
     def __init__(self, row, seed):
         self.row, self.rng, self.dim = row, random.Random(f'{seed}/{sorted(row.items())!r}'), row['dim']
@@ -106,7 +107,7 @@ class Scene:
         return [self.rng.gauss(0, 1) for _ in range(self.dim if n is None else n)]
 
     def values(self, n, make=None):
-        """A field with one value for all, or one each."""
+        """A field with one value for all contacts, or one each."""
         make = make or self.number
         how = self.row['values']
         if how == 'each':
@@ -137,7 +138,7 @@ class Scene:
         return self.row['on_degenerate'] == 'faults' and not self.has_given and self.row['groups'] != 'empty'
 
     def is_faulty(self, group, i, n):
-        """Planes are faulty only where a distance is needed."""
+        """For planes only a distance can be degenerate."""
         return self.has_faults() and i == n // 2 and (group != 'plane_vertex' or self.has_barrier)
 
     def add_group(self, group):
@@ -316,7 +317,7 @@ class Scene:
 
 
 def flattened(value, key=None):
-    """Every array of numbers in one row."""
+    """Flattens every array of numbers."""
     if isinstance(value, dict):
         return {k: flattened(v, k) for k, v in value.items()}
     if isinstance(value, list) and value and isinstance(value[0], list):

@@ -20,7 +20,7 @@ def eigenvalues(along, across, projection):
 
 
 def by_slip(along, across, slip, y):
-    """across I + (along - across) s s^T, s the slip's direction."""
+    """across I + (along - across) s s^T, where s is the direction of the slip."""
     t = [x / y for x in slip] if y else [mpf(0)] * len(slip)
     if len(slip) == 1:
         return [[along]]
@@ -28,7 +28,7 @@ def by_slip(along, across, slip, y):
 
 
 class Contact:
-    """`motion` is all that moves: (velocities of the vertices, twists of the bodies)."""
+    """`motion`: (velocities of the vertices, twists of the bodies)."""
     skipped = None
 
     def __init__(self, evaluation, group, index, members):
@@ -69,14 +69,14 @@ class Contact:
         return gamma, sum((abs(x) * norm(velocities[v]) for x, v in zip(w, self.members)), mpf(0))
 
     def exact(self, _motion):
-        """Whether the service forms the relative velocity without a product that could be rounded."""
+        """Whether the service computes the relative velocity without a product that could be rounded."""
         return self.group in ('vertex_vertex', 'plane_vertex')
 
     def tangential(self, vector):
         return [dot(column, vector) for column in zip(*self.basis)]
 
     def slip(self, motion, margins):
-        """(gamma with everything, u, scaled u, scaled u without the anchor)"""
+        """(relative velocity with all offsets, u, scaled u, scaled u without the anchor)"""
         gamma, size = self.relative(motion)
         moving = minus(gamma, self.surface)
         gamma = [x + y for x, y in zip(moving, self.anchor)]
@@ -113,7 +113,7 @@ class Contact:
         self.inner = self.inner_matrix()
 
     def pulled(self, motion, margins):
-        """Computes potential and force, and what the Hessian needs: (slip, s, G1/y, G2)."""
+        """Computes potential and force, and the quantities that the Hessian needs: (slip, s, G1/y, G2)."""
         self.u, scaled, still = self.slip(motion, margins)
         turning = self.turning(motion)
         slip, free = scaled + turning, still + turning
@@ -164,7 +164,7 @@ class Contact:
         return [kept * dot(row, self.u) for row in self.basis]
 
     def output(self, name):
-        """An entry of `collisions`; None where this kind of contact has none."""
+        """An entry of `collisions`; None if this kind of contact has none."""
         make = {
             'potential': lambda: self.potential, 'tangential_velocity': lambda: self.u, 'mu_s': lambda: self.mu[0],
             'mu_k': lambda: self.mu[1], 'normal_force': lambda: self.force, 'distance': lambda: self.distance,

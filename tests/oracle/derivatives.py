@@ -106,9 +106,9 @@ class Derivatives:
                 for i, row in enumerate(rows) for axis in range(len(row))]
 
     def of_group(self, group, name):
-        """A row of a contact, or the one that all contacts share."""
+        """A contact's row, or the single row that all contacts share."""
         rows, contacts = self.e.rows[group][name], self.e.groups[group]
-        if not rows:  # one value for all of none
+        if not rows:  # one value for all, but there are no contacts
             return [Number([real(x)], 0, []) for x in flat(value_at(self.request, f'/collisions/{group}/{name}'))]
         if all(row is rows[0] for row in rows):
             return [Number(rows[0], k, contacts) for k in range(len(rows[0]))]
@@ -121,7 +121,7 @@ class Derivatives:
     # --- evaluation at stepped numbers ----------------------------------------------------------------------------
 
     def again(self, pointers):
-        """Recomputes what was derived from these fields when the request was read."""
+        """Recomputes quantities that were derived from these fields when the request was read."""
         e = self.e
         if any(p.startswith('/friction/') for p in pointers):
             e.coefficients = Coefficients(e.friction)

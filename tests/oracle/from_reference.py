@@ -95,7 +95,7 @@ def dense_from_factors(hessian, request):
 
 
 def contact_request(c, projection='none', form='triplets'):
-    """The request of an entry of collisions.json: its barrier carries the weight, as does the potential."""
+    """The request for an entry of collisions.json: its barrier contains the weight, and so does the potential."""
     k = len(c['lagged_positions'])
     group = {'vertices': [list(range(k))] if c['type'] != 'plane_vertex' else [0], 'weight': [c['weight']],
              'mu_s': c['mu_s'], 'mu_k': c['mu_k'], 'mu_aniso': [c['mu_aniso'][:c['dim'] - 1]]}

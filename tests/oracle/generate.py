@@ -195,7 +195,7 @@ class Builder:
         return [self.vertex(p), self.vertex(self.point(p, (self.gap(), n)))]
 
     def tied_vertices(self):
-        """|n_x| = |n_y| exactly, or nearly so, or along an axis."""
+        """The normal has |n_x| = |n_y| exactly or nearly, or is along an axis."""
         step = self.length_step()
         a = self.rng.choice([1, 2, 3])
         n = [a * self.rng.choice([-1, 1]), a * self.rng.choice([-1, 1]), self.rng.choice([-2, 0, 1])][:self.dim]
@@ -250,7 +250,7 @@ class Builder:
     def from_pool(self, group):
         return self.rng.sample(range(len(self.positions)), STENCIL[group])
 
-    # --- faults, if they are to be skipped ----------------------------------------------------------------------
+    # --- faults that are to be skipped --------------------------------------------------------------------------
 
     def degenerate(self, group):
         """Integer coordinates, so that the geometry is exactly degenerate; sometimes off by a rounding error."""
@@ -380,7 +380,8 @@ class Builder:
         return [self.rng.uniform(0, 1 / m) for _ in range(m)]
 
     def on_threshold(self, name, fields, stencils):
-        """First vertices move at (3, 4) 2^k along axis-aligned tangents, the others rest: y/eps is 1, 1/2 or 2."""
+        """First vertices move at (3, 4) 2^k along axis-aligned tangents and the others rest, so that y/eps is 1, 1/2 or
+        2."""
         used = {v for s in self.stencils for v in s}
         leads = [s[0] for s in stencils]
         rest = {v for s in stencils for v in s[1:]}

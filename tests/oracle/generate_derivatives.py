@@ -43,7 +43,7 @@ def query(seed):
 # --- the request ------------------------------------------------------------------------------------------------------
 
 class Few(generate_laws.Plain):
-    """One to four contacts in a group, sometimes none; slivers and edges that are nearly parallel as generate.py has them."""
+    """One to four contacts per group, sometimes none; generate.py makes slivers and nearly parallel edges."""
 
     def tiny(self):
         return super().tiny() if self.chance(0.8) else 10 ** self.rng.uniform(-6, -3)
@@ -113,7 +113,7 @@ def tangent(rng, request, pointer):
 
 
 def cotangents(rng, request):
-    """In proportions with which both potential and gradient count."""
+    """Scaled so that potential and gradient have comparable effects."""
     d, out = request['dim'], {}
     speed = max((unit(request, p) for p in ('/velocities', '/body_velocities') if value_at(request, p)), default=1)
     n = len(flat(request.get('velocities', [])))

@@ -42,7 +42,7 @@ class Aimed:
                 'curve': [eps + speed for speed in self.speeds]}[self.law]
 
     def length(self):
-        """The length that the law acts on."""
+        """The norm that the law is applied to."""
         kind = self.rng.choice(EXTREMES)
         if kind == 'rest':
             return 0.0
@@ -56,7 +56,7 @@ class Aimed:
         return y
 
     def direction(self, n):
-        """Of length 1: along an axis, one of few exact ones, or any."""
+        """A unit vector: along an axis, one of a few exact ones, or random."""
         rng = self.rng
         if n == 1:
             return [rng.choice([-1.0, 1.0])]
@@ -117,7 +117,7 @@ class Aimed:
             u = [y * x for x in parts]
             if d == 3:
                 omega = [u[3] / roll, u[4] / roll, u[2] / spin]
-                # The body's velocity is what the slip leaves of that of the contact's point: omega x (0, 0, arm).
+                # The body's velocity is the slip minus the rotation's part at the contact point, omega x (0, 0, arm).
                 velocities.append([u[0] - omega[1] * arm, u[1] + omega[0] * arm, 0.0, *omega])
             else:
                 velocities.append([u[0] + u[1] / roll * arm, 0.0, u[1] / roll])
@@ -131,7 +131,8 @@ class Aimed:
         return velocities, group
 
     def pair(self, built):
-        """One contact between two bodies, that moves as the first did on the floor, while both move along."""
+        """One contact between two bodies. Relative to the second body, the first moves as on the floor; in addition
+        both move together."""
         group = built['collisions'].pop('body_world')
         along = [self.rng.choice([0.0, self.rng.gauss(0, self.eps)]) for _ in range(self.dim)]
         first, second = built['body_velocities']

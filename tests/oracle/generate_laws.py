@@ -55,7 +55,7 @@ def acceptable(built):
 
 
 def well_conditioned(c):
-    """Whether a slip that is off by rounding leaves the law where it is."""
+    """Whether rounding the slip leaves the results of the law nearly unchanged."""
     exact = c.law(c.y, c.mu, c.eps, c.speed)
     off = c.law(c.y + ROUNDING * c.size, c.mu, c.eps, c.speed) if c.size else exact
     g2, slope = exact[2] + c.viscous, exact[1] + c.viscous
@@ -68,8 +68,8 @@ def well_conditioned(c):
 # --- the parts --------------------------------------------------------------------------------------------------------
 
 class Plain(generate.Builder):
-    """Leaves out geometry that magnifies rounding before the law does, and generate.py's own choice of eps_v next to a
-    knot."""
+    """Omits geometry that magnifies rounding before the law does, and the values of eps_v next to a knot that
+    generate.py chooses itself."""
 
     def tiny(self):
         return max(super().tiny(), 1e-3)
@@ -78,7 +78,7 @@ class Plain(generate.Builder):
         pass
 
     def bare(self):
-        """No groups of vertices, perhaps no vertices."""
+        """A request without groups of vertices, and possibly without vertices."""
         self.stencils, self.placed, self.threshold, self.collision_outputs = [], set(), False, []
         self.force_scale, self.barrier, self.dhat, self.dmin = self.rng.choice([1.0, 1e3]), False, 1.0, 0.0
         source = self.rng.choice(['scalar', 'two', 'table', 'none'])
@@ -169,7 +169,7 @@ class Dresser:
         return {'speeds': speeds, 'factors': factors}
 
     def one_coefficient(self):
-        """Where there are two of something, the second is made equal to the first."""
+        """Makes the kinetic value equal to the static one wherever there are two."""
         f = self.out['friction']
         for fields in [f, f.get('materials', {}), *self.out['collisions'].values()]:
             for static, kinetic in (('mu_s', 'mu_k'), ('vertex_mu_s', 'vertex_mu_k')):
@@ -210,7 +210,7 @@ class Dresser:
                 self.along_normal(group, fields, n)
 
     def convey(self, fields):
-        """Each surface moves as its vertex does: no slip."""
+        """Each surface moves like its vertex, so there is no slip."""
         v = flat(self.out['velocities'])
         fields['surface_velocity'] = [v[i * self.dim:(i + 1) * self.dim] for i in flat(fields['vertices'])]
 

@@ -87,7 +87,7 @@ PIECES = {name: _pieces(name) for name in BLENDS}
 
 def _evaluate(p, z):
     total = mpf(0)
-    for k in range(max(p, default=0), min([0, *p]) - 1, -1):  # Horner; powers below zero at the end
+    for k in range(max(p, default=0), min([0, *p]) - 1, -1):  # Horner; negative powers at the end
         total = total * z + mpf(p.get(k, 0).numerator) / p.get(k, Q(1)).denominator
     return total / z**-min([0, *p])
 
@@ -109,7 +109,7 @@ def parts(name, y, eps, transition):
 
 def law(name, y, mu_s, mu_k, eps, transition):
     """The function at y, of either sign; None at the pole, where the limit is infinite."""
-    size = -y if y < 0 else y  # not abs, which is not analytic
+    size = -y if y < 0 else y  # not abs(), which is not analytic
     if transition == 'peak':
         value = peak.law(name, size, mu_s, mu_k, eps)
     else:

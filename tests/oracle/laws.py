@@ -49,8 +49,8 @@ def stiction(y, eps):
 
 
 def error_function(x):
-    """Exact to first order in the imaginary part: the series of mpmath are in fixed point, where a tiny one would be
-    lost."""
+    """Exact to first order in the imaginary part. mpmath's series are in fixed point, where a tiny imaginary part would
+    be lost."""
     return mpc(erf(x.real), x.imag * 2 / sqrt(pi) * exp(-x.real**2)) if isinstance(x, mpc) else erf(x)
 
 
@@ -73,7 +73,7 @@ def exponential(y, mu, eps, speed):
 
 
 def adhesion(y, mu, eps, _speed=None):
-    """The parabola of the plain law's force goes on to its second root, where the bond is broken."""
+    """The parabola of the plain law's force continues to its second root, where the bond breaks."""
     if y >= 2 * eps:
         return mpf(4) / 3 * mu[0] * eps, mpf(0), mpf(0)
     z = y / eps
@@ -94,9 +94,10 @@ class Measured:
             self.integrals.append(self.integrals[i] + self.integral(i, mpf(1)))
 
     def slope(self, i):
-        """At an inner point: the harmonic mean of the secants, the nearer interval's weight the greater."""
+        """The slope at an inner point: the harmonic mean of the secants, in which the nearer interval has more
+        weight."""
         (h0, h1), (d0, d1) = self.widths[i - 1:i + 1], self.secants[i - 1:i + 1]
-        if d0.real * d1.real <= 0:  # the imaginary step must not choose a branch
+        if d0.real * d1.real <= 0:  # the complex step must not choose a branch
             return mpf(0)
         w0, w1 = 2 * h1 + h0, h1 + 2 * h0
         return (w0 + w1) / (w0 / d0 + w1 / d1)
@@ -127,8 +128,8 @@ class Measured:
 
 
 def kept(friction, y, eps):
-    """The part of its deflection that a contact's anchor keeps: all while it sticks, eps_v of it as it slides; a bond keeps
-    all of it until it breaks."""
+    """The part of its deflection that a contact's anchor keeps: all of it while it sticks, eps_v while it slides. A
+    bond keeps all of it until it breaks."""
     if friction.get('law') == 'adhesion':
         return mpf(1) if y < 2 * eps else mpf(0)
     return eps / y if y > eps else mpf(1)

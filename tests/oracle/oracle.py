@@ -59,7 +59,7 @@ def blend_values(how, a, b, margins):
         return a * b
     if how == 'geometric_mean':
         if a * b < 0:
-            margins.see(mpf(0))  # the mean is not real, a case that the contract leaves open
+            margins.see(mpf(0))  # the mean is not real; the contract does not define this case
             raise Degenerate('negative_coefficient')
         if a < 0:
             margins.see(mpf(0))
@@ -138,7 +138,7 @@ class Evaluation:
         self.groups = {g: self.prepare_group(g) for g in [*GROUPS, *BODY_GROUPS] if g in request['collisions']}
 
     def moving(self, vertices, bodies, otherwise):
-        """(velocities, twists) of a request's two fields, or of others in their place."""
+        """(velocities, twists) from a request's two fields, or from other values in their place."""
         sizes = [(vertices, self.n_vertices, self.dim), (bodies, self.n_bodies, 3 * self.dim - 3)]
         return tuple(table(self.request[name], n, m) if name in self.request else otherwise[i] if otherwise else []
                      for i, (name, n, m) in enumerate(sizes))
@@ -188,7 +188,8 @@ class Evaluation:
             c.beta, c.basis, c.distance = half_space(p, row['plane_normal'], row.get('plane_origin'))
         else:
             c.beta, c.basis, c.distance = DERIVE[c.group](p, self.margins)
-            self.margins.see(c.distance / max(norm(minus(x, p[0])) for x in p), mpf('0.1'))  # digits of a tiny distance
+            self.margins.see(c.distance / max(norm(minus(x, p[0])) for x in p), mpf('0.1'))  # digits lost by a tiny
+                                                                                             # distance
         if 'grain' in row:
             normal = row['plane_normal'] if c.group == 'plane_vertex' else NORMAL[c.group](p)
             c.basis = grain_basis(row['grain'], normal, self.margins)
@@ -242,7 +243,7 @@ class Evaluation:
         if 'collisions' in wanted:
             names = request.get('collision_outputs', DEFAULT_COLLISION_OUTPUTS)
             out['collisions'] = {g: self.outputs(g, names) for g in self.groups}
-        if 'hessian_products' in wanted:  # uses the velocities of the request, which a line replaces
+        if 'hessian_products' in wanted:  # uses the velocities of the request, which `line` replaces
             products = self.products(request['vectors'])
         if 'line' in wanted:
             out['line'] = self.line(request['line'])
@@ -254,12 +255,12 @@ class Evaluation:
         return out
 
     def split(self, dofs):
-        """(the vertices' part, flat, and the bodies' in rows)"""
+        """(the vertices' part, flat; the bodies' part, in rows)"""
         n, k = self.n_vertices * self.dim, 3 * self.dim - 3
         return dofs[:n], [dofs[n + b * k:n + (b + 1) * k] for b in range(self.n_bodies)]
 
     def products(self, vectors):
-        """The matrix is not formed here either, but its blocks are."""
+        """Uses the blocks; the whole matrix is not formed."""
         n = self.n_dofs
         rows = table(vectors, len(flat(vectors)) // n, n)
         out = [[mpf(0)] * n for _ in rows]
@@ -272,7 +273,7 @@ class Evaluation:
         return [doubles(product) for product in out]
 
     def line(self, line):
-        """Potential and slope at velocities v + t d, which are not rounded."""
+        """Potential and slope at the velocities v + t d, without rounding."""
         d, k = self.dim, 3 * self.dim - 3
         direction = (table(line.get('direction', []), self.n_vertices, d),
                      table(line.get('body_direction', []), self.n_bodies, k))

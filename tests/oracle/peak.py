@@ -48,8 +48,8 @@ def law(name, y, mu_s, mu_k, eps):
 
 
 def largest_term(name, y, mu_s, mu_k, eps):
-    """The largest absolute value among a function and the terms that the formulas above add up, written out, with
-    (z - p)/w as 1 - (1 - z)/w."""
+    """The largest absolute value among a function and the terms that the formulas above add up when (z - p)/w is
+    written as 1 - (1 - z)/w."""
     value = abs(law(name, y, mu_s, mu_k, eps))
     top = max(mu_s, mu_k)
     if y >= eps or not top:

@@ -9,9 +9,10 @@ from urllib.parse import quote, urlsplit
 
 FRAME = 'application/vnd.frictiond.frame'
 JSON = 'application/json'
-OPTIONS = ('outputs', 'hessian', 'collision_outputs', 'line', 'vectors', 'position_jacobian')  # of evaluations alone
+OPTIONS = ('outputs', 'hessian', 'collision_outputs', 'line', 'vectors', 'position_jacobian')  # fields of evaluations
+                                                                                               # alone
 QUERY = ('velocities', 'body_velocities', *OPTIONS, 'tangents', 'cotangents', 'wrt')
-WORDS = ('outputs', 'collision_outputs', 'wrt')  # even if there are none, not an array of numbers
+WORDS = ('outputs', 'collision_outputs', 'wrt')  # a group without contacts: not an array of numbers
 VERSION = 'Collision-Set-Version'
 
 
@@ -27,7 +28,7 @@ def n_vertices(request):
 
 
 def document_of(request):
-    """The set's document with the number of vertices, which may not follow from anything else in it."""
+    """The set's document with n_vertices, which other fields may not determine."""
     document, query = split(request)
     return {**document, 'n_vertices': n_vertices(request)}, query
 
@@ -67,7 +68,7 @@ def frame(document):
 
 
 def unframe(body):
-    """The document of a frame, its references replaced by nested arrays."""
+    """The document of a frame, with nested arrays in place of its references."""
     length, = struct.unpack_from('<Q', body)
     tail = memoryview(body)[8 + length:]
 
@@ -124,7 +125,7 @@ class Answer:
 
 
 class Client:
-    """One connection, opened again when it was closed."""
+    """One connection, reopened after it was closed."""
 
     def __init__(self, base, token=None):
         address = urlsplit(base)

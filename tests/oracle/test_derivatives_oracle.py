@@ -1,5 +1,5 @@
-"""The independent derivatives: against central differences in 60 digits, against one another by dot products, and by
-hand. The random queries cover everything."""
+"""Compares the independent derivatives with central differences in 60 digits, with one another by dot products, and
+with values by hand. The random queries cover everything."""
 import copy
 import os
 import sys
@@ -38,7 +38,7 @@ def moved(query, pointer, step):
 def evaluated(request, lagged):
     e = Evaluation(request)
     e.lagged = lagged(e)
-    for c in e.all():  # once more, now with the direction that is a constant
+    for c in e.all():  # once more, now with the direction that is constant
         if not c.skipped and c.group in e.rows:
             e.lag(c, {k: v[c.index] for k, v in e.rows[c.group].items()})
     e.move(e.motion)
@@ -46,8 +46,8 @@ def evaluated(request, lagged):
 
 
 def differences(query, pointer, h):
-    """Central differences of potential and gradient along the tangent of one field; a constant direction stays as in
-    the request."""
+    """Central differences of potential and gradient along the tangent of one field. A direction that is constant
+    remains as in the request."""
     here = Evaluation(query['request'])
 
     def lagged(e):
@@ -58,7 +58,7 @@ def differences(query, pointer, h):
 
 
 def constant_direction(request):
-    """Fields that do not move a direction which the differences treat as constant; velocities never do."""
+    """Fields that do not move a direction that the differences treat as constant; velocities never do."""
     return [p for p in fields_of(request) if not elliptic(request) or p.endswith('velocities') or all(follows(request))]
 
 
@@ -91,7 +91,7 @@ def test_steps_agree_with_differences(seed):
     d = Derivatives(request)
     near = min((abs(c.y / (k * c.eps) - 1) for c in d.e.active() for k in (0.5, 1, 2)), default=mpf(1))
     if near < mpf('1e-9') or tied(request) or any(not c.y for c in d.e.active()):
-        return  # on a knot the two sides differ
+        return  # at a knot the two sides differ
     for pointer in constant_direction(request):
         if pointer not in query['tangents'] or pointer == '/friction/curve/factors':
             continue
@@ -159,8 +159,8 @@ BLOCK = {'dim': 2, 'velocities': [[3, 4], [0, 0]], 'positions': [[0, 1], [0, 0]]
 
 
 def test_sliding_by_hand():
-    """Beyond eps_v the force is mu_k N along x, the potential mu_k N |u|; moving p0 aside turns the tangent by one radian a
-    unit: then u changes by v.n = 4 and the force turns, too."""
+    """Beyond eps_v the force is mu_k N along x and the potential mu_k N |u|. Moving p0 sideways by one unit turns the
+    tangent by one radian: u changes by v.n = 4, and the force turns."""
     there = {'/positions': [[1, 0], [0, 0]]}
     forwards = jvp({**BLOCK, 'tangents': there})
     assert forwards['potential'] == 6 and forwards['gradient'] == [2, 0, -2, 0]
@@ -172,14 +172,14 @@ def test_sliding_by_hand():
 
 
 def test_at_rest_by_hand():
-    """No pole: the force grows with 2 mu_s N / eps_v."""
+    """There is no pole: the force increases with slope 2 mu_s N / eps_v."""
     rest = {**BLOCK, 'velocities': [[0, 0], [0, 0]]}
     assert jvp({**rest, 'tangents': {'/velocities': [[1, 0], [0, 1]]}})['tangents']['gradient'] == [8, 0, -8, 0]
     assert jvp({**rest, 'tangents': {'/positions': [[1, 1], [0, 1]]}})['tangents']['gradient'] == [0, 0, 0, 0]
 
 
 def test_right_branch_by_hand():
-    """An exponential law at eps_v: beyond, its force falls at (mu_s - mu_k) N / stribeck_speed."""
+    """An exponential law at eps_v: beyond, its force decreases with slope (mu_s - mu_k) N / stribeck_speed."""
     knot = {**BLOCK, 'velocities': [[1, 0], [0, 0]], 'friction': {**BLOCK['friction'], 'law': 'exponential', 'stribeck_speed': 0.5}}
     assert jvp({**knot, 'tangents': {'/velocities': [[1, 0], [0, 0]]}})['tangents']['gradient'] == [-4, 0, 4, 0]
 
@@ -196,7 +196,7 @@ def test_direction_is_a_constant_unless_it_is_given():
     assert jvp({**matchstick(), **turn})['tangents']['potential'] == 0
     given = matchstick(lagged_velocities=[[1, 1, 0]])
     assert jvp({**given, **turn})['tangents']['potential'] == 0
-    # mu^2 = 9 cos^2 + 16 sin^2 turns with 7 sin cos / mu, times the length of the slip
+    # mu^2 = 9 cos^2 + 16 sin^2; d mu / d angle = 7 sin cos / mu, times the length of the slip
     got = jvp({**given, 'tangents': {'/lagged_velocities': [[-1, 1, 0]]}})['tangents']['potential']
     assert got == pytest.approx(3.5 / 12.5 ** 0.5 * 2 ** 0.5, rel=1e-15)
 

@@ -1,5 +1,5 @@
-"""The independent evaluation's laws, barriers, offsets and bodies, against derivatives of their potentials and against
-properties that the formulas must have."""
+"""Compares the independent evaluation's laws, barriers, offsets and bodies with derivatives of their potentials, and
+tests properties of the formulas."""
 import copy
 import os
 import sys
@@ -43,7 +43,7 @@ def at(name, y, mu=(mpf('0.7'), mpf('0.2')), **friction):
 
 @pytest.mark.parametrize('name', ['stribeck', 'exponential', 'curve', 'adhesion'])
 def test_stiction_comes_first(name):
-    """Up to eps_v every law is plain stiction with mu_s, adhesion up to a constant; potentials and forces are
+    """Up to eps_v every law is plain stiction with mu_s, for adhesion up to a constant. Potentials and forces are
     continuous there."""
     mu = (mpf('0.7'),) * 2 if name in laws.ONE_COEFFICIENT else (mpf('0.7'), mpf('0.2'))
     plain = laws.of({})
@@ -60,7 +60,7 @@ def test_stiction_comes_first(name):
 
 
 def test_decay():
-    """At high speeds mu_k remains; at one stribeck_speed beyond eps_v, 1/e of the difference as well."""
+    """At high speeds mu_k remains; at one stribeck_speed beyond eps_v, 1/e of the difference remains as well."""
     for name in laws.DECAYS:
         assert abs(at(name, EPS + SPEED)[1] * (EPS + SPEED) - (mpf('0.2') + mpf('0.5') / mp.e)) < mpf('1e-50')
         assert abs(at(name, 100)[1] * 100 - mpf('0.2')) < mpf('1e-50') and at(name, 1e6)[2] == 0
@@ -88,7 +88,8 @@ def test_curve_meets_its_points_and_stays_between_them():
 
 
 def test_slope_of_a_curve_by_hand():
-    """Intervals 1 and 3, secants 2 and 1: weights 7 and 5, so 12 / (7/2 + 5/1) = 24/17; for a turn and at ends 0."""
+    """Intervals 1 and 3, secants 2 and 1: weights 7 and 5, so 12 / (7/2 + 5/1) = 24/17; 0 at an extreme and at the
+    ends."""
     measured = laws.Measured([0, 1, 4, 5], [1, 3, 6, 2])
     assert measured.slopes[0] == measured.slopes[2] == measured.slopes[3] == 0
     assert abs(measured.slopes[1] - mpf(24) / 17) < mpf('1e-55')
@@ -112,8 +113,8 @@ def test_barriers_by_differences(kind):
 
 @pytest.mark.parametrize('kind', barriers.TYPES)
 def test_barrier_forces(kind):
-    """Repulsive, and zero from the end of the range on; with physical scaling it depends on the shape alone, not on the
-    unit."""
+    """The force is repulsive, and zero from the end of the range on. With physical scaling it depends only on the
+    shape, not on the unit."""
     dhat, dmin, kappa = mpf('0.0625'), mpf('0.03125'), mpf(100)
 
     def force(part, scaling='none', unit=1):
@@ -151,7 +152,7 @@ def test_gradient_and_hessian_by_differences(seed):
                       for part in e.motion)
     flat_direction = [x for part in direction for row in part for x in row]
     if any(c.y in (c.eps, c.eps / 2, 2 * c.eps) for c in e.active()):
-        return  # on a knot: one side has another derivative
+        return  # at a knot, each side has another derivative
     sizes = [min(c.eps, c.y or c.eps) / (max(c.size, c.eps) + unit_speed(c, direction)) for c in e.active()]
     h = min(sizes, default=mpf(1)) * mpf('1e-16')
     values = []
@@ -172,7 +173,7 @@ def test_gradient_and_hessian_by_differences(seed):
 
 
 def unit_speed(c, direction):
-    """An upper bound of how fast the slip changes along a direction."""
+    """An upper bound of the rate at which the slip changes along a direction."""
     turns = [norm(w) * sum(c.radii) for _, w in c.split(direction)] if c.group in oracle.BODY_GROUPS else []
     return c.relative(direction)[1] * max(c.aniso) + sum(turns, mpf(0))
 
@@ -278,7 +279,7 @@ def sweep(w, p):
 
 
 def test_spinning_disc_by_hand():
-    """A disc that spins about the normal far beyond eps_v: the torque is mu lambda spin_radius."""
+    """A disc spins about the normal, far beyond eps_v: the torque is mu lambda spin_radius."""
     request = two_bodies(3, spin_radius=0.1, roll_radius=0)
     request['collisions'] = {'body_world': {'bodies': [0], 'point': [0.1, 0.2, 0], 'normal': [0, 0, 2], 'normal_force': 7,
                                             'spin_radius': 0.1}}
@@ -291,7 +292,7 @@ def test_spinning_disc_by_hand():
 
 
 def test_grain_by_hand():
-    """A belt in the x-y plane combed along (1, 1, 5): slip along it is the first of two directions."""
+    """A belt in the x-y plane with a grain along (1, 1, 5), so that slip along it is along the first axis."""
     request = {'dim': 3, 'velocities': [[3, 3, 9]], 'friction': {'mu': 0.5, 'eps_v': 0.1}, 'outputs': ['collisions'],
                'collision_outputs': ['tangential_velocity', 'tangent_basis', 'anchor', 'friction_force'],
                'collisions': {'plane_vertex': {'vertices': [0], 'plane_normal': [0, 0, 2], 'normal_force': 2,

@@ -55,7 +55,7 @@ def test_normal_force(sample):
 
 
 def test_all_barriers():
-    """Compared with differences of the barriers themselves (tests/reference/make_barriers.py)."""
+    """Compares with differences of the barriers themselves (tests/reference/make_barriers.py)."""
     table = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'reference', 'barriers_mp.txt')
     seen = set()
     with open(table) as lines, mp.workdps(1300):
@@ -211,7 +211,7 @@ def test_to_double_rounds_correctly():
 
 
 def smooth_evaluation(first):
-    """The first random request from this seed on in which no contact is skipped, on a knot or at rest."""
+    """The first random request from this seed on in which no contact is skipped, at a knot or at rest."""
     for seed in range(first, first + 100):
         request = generate.request(seed)
         request.setdefault('lagged_velocities', oracle.flat(request['velocities']))
