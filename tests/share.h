@@ -1,4 +1,4 @@
-/* Suites with many cases of one kind try a share of them if the environment has SHARE, as in builds with sanitizers
+/* In suites with many cases of one kind, SHARE in the environment selects a share of them, as in builds with sanitizers
  * (tests/run). */
 #pragma once
 

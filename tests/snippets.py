@@ -46,7 +46,7 @@ class Block:
     language: str
     source: str
     output: "Block" = None     # the block that follows immediately
-    follows: bool = False      # whether this block follows another one immediately
+    follows: bool = False      # whether this block immediately follows another one
 
     def __str__(self):
         return f"{name_of(self.page)}:{self.line}"
@@ -94,7 +94,7 @@ def without_blocks(page):
 
 
 def same(a, b, vary, tolerance=TOLERANCE):
-    """Whether two JSON values are equal, with a tolerance for numbers; 1 and 1.0 are different kinds of numbers."""
+    """Whether two JSON values are equal, with a tolerance for numbers; 1 and 1.0 are different types."""
     if type(a) is not type(b):
         return False
     if isinstance(a, dict):

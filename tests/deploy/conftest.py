@@ -13,7 +13,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "integration"))
 from proxy import ROOT, Proxy  # noqa: E402
 
-os.environ["PATH"] += f":{ROOT}/build/tools/bin"  # programs that scripts/packages took out of packages
+os.environ["PATH"] += f":{ROOT}/build/tools/bin"  # programs that scripts/packages extracted from packages
 
 
 class FakeReplica(http.server.ThreadingHTTPServer):

@@ -208,7 +208,7 @@ def replicas(program):
 
 
 def batch(n):
-    """A request that takes a while: n contacts with a csr matrix in the response."""
+    """A request that takes some time: n contacts, with a csr matrix in the response."""
     return {**CONTACT, "velocities": [[1 + i % 7, 2] for i in range(n)],
             "collisions": {"plane_vertex": {"vertices": list(range(n)), "normal_force": 1, "plane_normal": [0, 1]}},
             "hessian": {"format": "csr"}}

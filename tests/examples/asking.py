@@ -1,4 +1,4 @@
-"""Requests that several suites send, with the standard library alone."""
+"""Requests that several suites send, using only the standard library."""
 import http.client
 import json
 import urllib.parse
@@ -13,7 +13,7 @@ def evaluate(server, document, path="/v1/evaluate"):
 
 
 def ask(server, method, path):
-    """(status, document) of an answer"""
+    """(status, document) of a response"""
     connection = http.client.HTTPConnection(urllib.parse.urlsplit(server).netloc)
     connection.request(method, path)
     response = connection.getresponse()
@@ -23,7 +23,7 @@ def ask(server, method, path):
 
 
 def is_gone(server, fake):
-    """Whether no set that the fake service was asked about is left."""
+    """Whether all sets that were created through the fake service are gone."""
     asked = {path.split("/")[3] for _, path, *_ in fake.requests if path.startswith("/v1/sets/")}
     return asked and not asked & {entry["name"] for entry in ask(server, "GET", "/v1/sets")[1]["sets"]}
 

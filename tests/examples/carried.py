@@ -1,5 +1,5 @@
 """Scenes for the tests of the clients: bodies with and without vertices, anchors that a set carries from step to step,
-laws with their parameters.
+and laws with parameters.
 """
 import copy
 
@@ -8,7 +8,8 @@ from asking import evaluate
 N = 6
 LAW = {"eps_v": 1e-3, "mu_s": 0.6, "mu_k": 0.4, "law": "stribeck", "stribeck_speed": 0.01, "viscous": 0.5}
 CURVE = {"eps_v": 1e-3, "mu": 0.5, "law": "curve", "curve": {"speeds": [0, 0.01, 0.03], "factors": [1, 0.7, 0.8]}}
-SMALL = 2.0**-14  # multiples of it are short in JSON, which some languages' readers do not read to the last bit
+SMALL = 2.0**-14  # multiples of it are short in JSON; readers of some languages do not read long numbers to the last
+                  # bit
 FLOOR = {"vertices": list(range(N)), "plane_normal": [0, 0, 1], "normal_force": [1 + 0.5 * k for k in range(N)],
          "surface_velocity": [[3 * k * SMALL, -2 * SMALL, 0] for k in range(N)],
          "anchor": [[2 * SMALL, k * SMALL, 0] for k in range(N)], "grain": [[1, 0.5, 0.25]] * N,
@@ -65,7 +66,7 @@ def at(document, pointer):
 
 
 def steps(script, ratio):
-    """The whole requests of both steps, made with answers of their own: a generator that takes answers."""
+    """The whole requests for both steps: a generator that is sent the response to the first one."""
     batch = {**copy.deepcopy(script["set"]), **script["query"]}
     if batch.get("velocities"):
         batch.pop("n_vertices", None)
@@ -76,7 +77,7 @@ def steps(script, ratio):
 
 
 def both_steps(server, script, ratio):
-    """What both steps answer, to whole requests."""
+    """The responses to the whole requests of both steps."""
     following = steps(script, ratio)
     first = evaluate(server, next(following))
     return [first, evaluate(server, following.send(first))]

@@ -26,14 +26,14 @@ MOVED = {"positions": [[x + 0.01 * x * x for x in row] for row in TILE["position
 
 
 def parts(batch):
-    """(what a set holds, the query)"""
+    """(the set's document, the query)"""
     return ({key: value for key, value in batch.items() if key not in OF_QUERIES},
             {key: value for key, value in batch.items() if key in OF_QUERIES})
 
 
 class RestartedService(FakeService):
-    """Passes requests on to one service, resets the connection at the n-th request, and is another service from then
-    on, which knows no sets."""
+    """Passes requests on to one service until it resets the connection at the n-th request; from then on it passes them
+    on to another service, which has no sets."""
 
     def __init__(self, one, other, n):
         self.services = []

@@ -1,7 +1,7 @@
-"""Shared by the tests of the examples: a running server, servers that refuse or are not there, and running commands.
+"""Shared by the tests of the examples: a running server, servers that refuse or do not exist, and commands to run.
 
 A language example prints the lines of examples/python/first_batch.py; `same_lines` compares them, numbers with a
-tolerance. Interpreters that are missing fail a test (`make examples-test` installs them).
+tolerance. Missing interpreters fail a test (`make examples-test` installs them).
 """
 import http.server
 import importlib.util
@@ -76,7 +76,7 @@ def tile(server, run):
 
 
 def same_lines(one, other, tolerance=1e-5):
-    """Asserts that two texts have the same lines; numbers and spaces may differ a little (-0.00000, 1e-05)."""
+    """Asserts that two texts have the same lines. Numbers and spaces may differ a little (-0.00000, 1e-05)."""
     one, other = ([line.split() for line in text.strip().splitlines()] for text in (one, other))
     assert len(one) == len(other), f"{one}\nis not\n{other}"
     for a, b in zip(one, other):
@@ -134,7 +134,7 @@ def refusing():
 
 
 def command_of(path, folder):
-    """(the shell command that builds an example, the program) as the comment at its top says, but in another folder"""
+    """(command, program): the shell command that builds an example, from the comment at its top, with another folder"""
     lines = [line.strip("/*! \n") for line in (ROOT / path).read_text().splitlines()[:12]]
     first = next(i for i, line in enumerate(lines) if line.startswith(("cc ", "c++ ")))
     last = next(i for i in range(first, len(lines)) if "[URL]" in lines[i])

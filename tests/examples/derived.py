@@ -11,7 +11,7 @@ TILE = {"dim": 3, "positions": [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0.25, 0.5, 0.1
 VELOCITIES = [[0.5, 0, 0.125], [0.25, 0.125, 0], [0.125, 0.375, 0], [1, 0.25, 0], [0.5, -0.5, 0.25]]
 N = len(VELOCITIES)
 BODIES = {**CARRIED["both"]["set"], "positions": [[k / 8, 0, 0] for k in range(CARRIED["both"]["set"]["n_vertices"])]}
-del BODIES["n_vertices"]  # which a whole request does not have
+del BODIES["n_vertices"]  # which a whole request does not contain
 SCRIPTS = {
     "vertices": {
         "set": TILE, "query": {"velocities": VELOCITIES},
@@ -34,7 +34,7 @@ SCRIPTS = {
 
 
 def requests(script):
-    """The documents of a jvp and of a vjp."""
+    """The documents of requests for a jvp and for a vjp."""
     whole = {**script["set"], **script["query"]}
     tangents = {field: script["values"][f"v{k}"] for k, field in enumerate(script["along"])}
     return {**whole, "tangents": tangents}, {**whole, "cotangents": script["cotangents"], "wrt": script["wrt"]}

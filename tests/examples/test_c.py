@@ -84,7 +84,7 @@ def test_few_contacts(probe, run, server, vertices):
     assert numbers(run(*probe, server, "one" if vertices else "none")) == expected
 
 
-@pytest.mark.parametrize("n", [0, 15, 1000])  # up to 15 numbers, an answer is text even in a frame
+@pytest.mark.parametrize("n", [0, 15, 1000])  # a response with up to 15 numbers is text even in a frame
 def test_doubles_survive_both_ways(probe, run, server, tmp_path, n):
     rng = np.random.default_rng(n)
     sent = (rng.uniform(1, 10, n) * 10.0 ** rng.integers(-290, 290, n)).tolist()
@@ -126,7 +126,7 @@ def file(tmp_path):
     "pass pass pass pass forget", "pass pass pass pass replace", "pass pass pass pass pass forget",
     "pass forget pass pass replace pass forget", "busy pass busy half busy"])
 def test_what_happens_to_a_set_is_mended(probe, run, server, file, expected, trouble):
-    """PUT, evaluate, PATCH, evaluate, pattern, check, DELETE, with trouble at any of them."""
+    """PUT, evaluate, PATCH, evaluate, pattern, check, DELETE, with a failure at each of them."""
     with FakeService(server, *[BUSY if word == "busy" else word for word in trouble.split()]) as fake:
         assert numbers(run(*probe, fake.url, "set", file())) == expected
         assert fake.requests[-1][0] == "DELETE"
@@ -161,7 +161,7 @@ def test_a_set_that_is_replaced_again_and_again_is_an_error(probe, fail, server,
     with FakeService(server, "pass", *["replace", "pass"] * 3) as fake:
         assert "412" in fail(*probe, fake.url, "set", file(name="coveted"))
         assert len(fake.requests) == 7
-    assert ask(server, "DELETE", "/v1/sets/coveted")[0] == 204  # what somebody else has put there stays there
+    assert ask(server, "DELETE", "/v1/sets/coveted")[0] == 204  # a set that somebody else has put under the name stays
 
 
 def test_a_unix_domain_socket(probe, run, fail, file, expected, tmp_path):
@@ -202,7 +202,7 @@ def test_laws_have_their_parameters(probe, run, server, tmp_path, name):
 
 
 def printed(server, script):
-    """What the probe prints, once for JSON, a frame and a set."""
+    """The output of the probe: once each for JSON, a frame and a set."""
     down, up = requests(script)
     tangents, cotangents = evaluate(server, down, "/v1/jvp")["tangents"], evaluate(server, up, "/v1/vjp")["cotangents"]
     return [number for values in (*(tangents[name] for name in ("potential", "gradient", "body_gradient")
@@ -266,7 +266,8 @@ def test_the_command_for_frames(run, folder, server):
 
 
 def test_derivatives_through_the_library(run, folder, same):
-    """As docs/library.md shows them; and a pin's friction changes with its normal force, which follows from its height."""
+    """The output is the one in docs/library.md, and the friction of a pin changes with its normal force, which depends
+    on its height."""
     run("cc", *STRICT, "-Icore", "examples/c/derivatives.c", "build/release/libfric.a", "-fopenmp", "-lm", "-o",
         folder / "derivatives")
     told, page = run(folder / "derivatives"), (ROOT / "docs/library.md").read_text()

@@ -74,7 +74,7 @@ def test_a_set_that_is_replaced_again_and_again_is_an_error(fail, server):
     with FakeService(server, "pass", *["replace", "pass"] * 3) as fake:
         assert "the set is version" in fail("examples/curl/set.sh", fake.url)
         assert fake.requests[-1][0] == "DELETE" and len(fake.requests) == 7
-    assert ask(server, "DELETE", fake.requests[0][1])[0] == 204  # what somebody else has put there stays there
+    assert ask(server, "DELETE", fake.requests[0][1])[0] == 204  # a set that somebody else has put under the name stays
 
 
 def test_a_unix_domain_socket(run, fail, server, tile, same, tmp_path):

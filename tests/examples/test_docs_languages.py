@@ -10,7 +10,7 @@ import snippets  # noqa: E402
 from snippets import ROOT, URL, compare  # noqa: E402
 
 HERE = snippets.to_run(with_examples=True)
-# How a file is run from the repository's root. Files in C and C++ say that in their first line.
+# Commands that run a file from the repository's root. Files in C and C++ name their command in their first line.
 COMMANDS = {"python": ["/usr/bin/python3", "FILE"], "javascript": ["node", "--input-type=module", "-"],
             "sh": ["bash", "-eu", "FILE"]}
 NAMES = {"python": "block.py", "javascript": "block.mjs", "sh": "block.sh"}

@@ -1,6 +1,5 @@
-"""The experiments of examples/experiments against closed forms, SciPy's integrals and an integrator of differential
-equations that are written here or known; their output and pictures, and those of examples/c/rest.c, against
-docs/experiments.md.
+"""Compares the experiments of examples/experiments with closed forms, SciPy's integrals and an integrator of
+differential equations, and their output and pictures, as well as those of examples/c/rest.c, with docs/experiments.md.
 """
 import math
 import os
@@ -34,7 +33,7 @@ PROGRAM = ROOT / os.environ.get("FRICTIOND", "build/frictiond")
 
 @pytest.fixture(scope="module")
 def server():
-    """A server that does not log every one of thousands of requests."""
+    """A client of a server that does not log each of thousands of requests."""
     process, base = integration.start("--log-level", "warning")
     yield base
     assert integration.stop(process) == 0
@@ -48,12 +47,13 @@ def client(server):
 # -- a block that rests ------------------------------------------------------------------------------------------------
 
 def creep(share):
-    """The speed over eps_v at which 2z - z^2 is that share."""
+    """The speed divided by eps_v at which 2z - z^2 has this value."""
     return 1 - math.sqrt(1 - share)
 
 
 def test_blocks_rest(client):
-    """Half of the cone: the way is the deflection whose force balances the load. 0.95: it slips a little before."""
+    """At half of the cone the distance is the deflection whose force balances the load. At 0.95 the block slips a
+    little first."""
     path, v = rest.rest(client, 400, anchors=True)
     assert path[-1, 0] == pytest.approx(creep(0.5) * 1e-3 * 1e-3, rel=1e-12)
     assert creep(0.95) * 1e-6 * (1 - 1e-12) <= path[-1, 1] < 2e-6
@@ -67,7 +67,8 @@ def test_blocks_creep_without_anchors(client):
 
 
 def test_ten_thousand_steps(defaults):
-    """Through the service: no way in the last half, to rounding, where creep would be a millimetre."""
+    """In the output of the program, the block does not move in the last half, up to rounding. Creep would amount to a
+    millimetre."""
     rows = re.findall(rf"^ +(0\.5|0\.95)  (yes|no) +({NUMBER})  ({NUMBER})$", defaults["rest"][0], re.M)
     assert [(share, anchors) for share, anchors, *_ in rows] == [
         ("0.5", "yes"), ("0.95", "yes"), ("0.5", "no"), ("0.95", "no")]
@@ -101,7 +102,8 @@ def test_a_million_steps_of_the_library(tmp_path):
 
 
 def compare_numbers(shown, printed):
-    """The same words, and numbers up to a few per mille; what is zero to rounding is small in both."""
+    """The words are the same, and numbers agree to a few per mille; numbers that are zero up to rounding are small in
+    both."""
     assert re.sub(NUMBER, "#", shown).split() == re.sub(NUMBER, "#", printed).split()
     for one, other in zip(re.findall(NUMBER, shown), re.findall(NUMBER, printed)):
         assert float(one) == pytest.approx(float(other), rel=3e-3, abs=1e-9)
@@ -137,14 +139,14 @@ def test_cubic_holds_less():
 @pytest.mark.parametrize("seed", range(0, 4, min(4, integration.ONE_IN)))
 @pytest.mark.parametrize("size", [0.6, 1.5, 6])
 def test_no_energy_from_nothing(client, seed, size):
-    """Over every stretch of the run, kinetic and stored energy grow by no more than the loads' work."""
+    """Over every part of the run, kinetic and stored energy grow by no more than the work of the loads."""
     energy, work = rest.shake(client, seed=seed, size=size)
     assert np.diff(energy - work).max() <= 1e-14 * abs(work).max()
     assert work[-1] > 1.5 * energy[-1] > 0 and energy.max() > 1e-3
 
 
 def test_stored_energy_comes_back(client):
-    """Loads that never break the contacts: what is stored is most of the energy, and falls again."""
+    """If the loads never break the contacts, most of the energy is stored, and it decreases again."""
     energy, work = rest.shake(client, size=0.05, h=2e-4, steps=100)
     assert np.diff(energy).min() < 0 and np.diff(work).min() < 0
 
@@ -152,7 +154,7 @@ def test_stored_energy_comes_back(client):
 @pytest.mark.parametrize("law", [{"mu_s": 0.5, "mu_k": 0.3, "mu_transition": "peak"},
                                  {"law": "stribeck", "mu_s": 0.5, "mu_k": 0.3, "stribeck_speed": 0.01}])
 def test_energy_where_friction_falls(client, law):
-    """A force that falls within a time step may give a little; it goes with the step's length."""
+    """A force that decreases within a time step may add a little energy, which vanishes as steps get shorter."""
     energy, work = rest.shake(client, h=2.5e-5, steps=400, **law)
     assert np.diff(energy - work).max() <= 1e-3 * work[-1]
 
@@ -169,7 +171,8 @@ def test_a_dropped_block_reaches_the_belts_speed(client):
 
 
 def test_a_disc_between_belts(client):
-    """Steady: it rolls on both. Before: angular momentum and momentum by the belts' forces."""
+    """In the steady state the disc rolls on both belts. Before that, momentum and angular momentum follow from the
+    forces of the belts."""
     twists = conveyor.pressed(client, 150)
     t, f, mass, radius = 1e-3 * np.arange(151), 0.4 * 15, 2.0, 0.1
     first = 0.4 * mass / (4 * f)
@@ -192,7 +195,8 @@ def shown(text, name):
 
 
 def test_stick_slip_by_coulomb(defaults):
-    """m = 1, k = 100, N = 10, coefficients 0.5 and 0.3, belt 0.1: it sticks until k x = 5, and swings about 0.03."""
+    """m = 1, k = 100, N = 10, coefficients 0.5 and 0.3, belt 0.1: the block sticks until k x = 5, then oscillates about
+    0.03."""
     text = defaults["stick_slip"][0]
     [(amplitude, analytic)], [(period, expected)] = shown(text, "amplitude"), shown(text, "period")
     assert analytic == pytest.approx(math.hypot(0.02, 0.01), rel=1e-5) and amplitude == pytest.approx(analytic, rel=0.01)
@@ -235,8 +239,8 @@ def test_a_ball_rolls_with_five_sevenths(client):
 
 
 def test_a_rolling_ball_stops(client):
-    """Friction f and torque T on the ball, with m v' = -f, I w' = R f - T, on the budget f = mu N sin, T = mu N rho cos,
-    at the constant ratio v : w that these forces keep."""
+    """Friction f and torque T act on the ball: m v' = -f, I w' = R f - T. They share one budget, f = mu N sin, T = mu N
+    rho cos, at the constant ratio v : w that they preserve."""
     ball = rolling.rolled(client, 1.0)
     m, R, rho, load = 2.0, 0.1, 0.01, 0.2 * 2.0 * G
     ratio = ball[0, 0] / ball[0, 4]
@@ -244,7 +248,7 @@ def test_a_rolling_ball_stops(client):
     f, T = load * math.sin(math.atan(tangent)), load * rho * math.cos(math.atan(tangent))
     assert (R * f - T) / (0.4 * m * R * R) * ratio == pytest.approx(-f / m, rel=1e-12)
     assert rolling.way(ball) == pytest.approx(m / (2 * f), rel=1e-4)
-    assert rolling.way(ball) == pytest.approx(7 * R / (10 * G * 0.2 * rho), rel=rho**2 / R**2)  # the textbook's
+    assert rolling.way(ball) == pytest.approx(7 * R / (10 * G * 0.2 * rho), rel=rho**2 / R**2)  # the textbook's formula
 
 
 def test_a_spinning_disc_stops(client):
@@ -256,8 +260,8 @@ def test_a_spinning_disc_stops(client):
 
 
 def by_area(ratio):
-    """Force and torque of a disc with radius 1 and spin 1, over those of either motion alone: integrals over its area,
-    in polar coordinates about the point at rest, where the direction of slip is smooth."""
+    """Force and torque of a disc with radius 1 and spin 1, divided by their values for either motion alone: integrals
+    over the area, in polar coordinates about the point at rest, where the direction of slip is smooth."""
     def reach(angle):  # from that point, (0, ratio), to the rim
         along = ratio * math.sin(angle)
         return math.sqrt(max(along * along + 1 - ratio * ratio, 0)) - along
@@ -268,14 +272,14 @@ def by_area(ratio):
 
 @pytest.mark.parametrize("ratio", [0.07, 0.25, 0.5, 0.653, 0.77, 0.9])
 def test_coulombs_disc(client, ratio):
-    """400 contacts, the example's integral by ellipses, and an integral over the area."""
+    """Compares 400 contacts and the example's integral by ellipses with an integral over the area."""
     expected = by_area(ratio)
     assert rolling.coulomb(ratio) == pytest.approx(expected, abs=1e-8)
     assert rolling.resisted(client, rolling.many(30), ratio * 3, 30) == pytest.approx(expected, abs=1e-3)
 
 
 def test_one_contact_for_a_disc(client):
-    """It is exact for either motion alone, and known where both are: u and rho w on one circle."""
+    """One contact is exact for either motion alone, and has a known result for both: u and rho w are on a circle."""
     assert rolling.resisted(client, rolling.one(), 1.0, 0.0) == pytest.approx((1, 0), abs=1e-15)
     assert rolling.resisted(client, rolling.one(), 0.0, 9.0) == pytest.approx((0, 1), abs=1e-15)
     for ratio in (0.1, 0.5, 1.0, 3.0):
@@ -328,7 +332,8 @@ def test_points_in_order(client):
 # -- the programs and the page -----------------------------------------------------------------------------------------
 
 class Defaults:
-    """defaults[name]: (output, picture) of a run without options. Where suites try a share, none that takes a minute."""
+    """defaults[name]: (output, picture) of a run without options. With a share of the cases, runs of a minute are
+    skipped."""
 
     def __init__(self, server, run, folder):
         self.server, self.run, self.folder, self.known = server, run, folder, {}
@@ -348,7 +353,7 @@ def defaults(server, run, tmp_path_factory):
 
 
 def lines(path):
-    """The texts of a picture, and how many lines and points it has."""
+    """The texts of a picture, and the numbers of its lines and points."""
     nodes = list(ElementTree.parse(path).getroot().iter())
     return ([node.text for node in nodes if node.tag.endswith("}text")],
             sum(node.tag.split("}")[1] in ("use", "path") for node in nodes))

@@ -1,5 +1,5 @@
-"""The body that follows a path (examples/experiments/follow.py): its derivatives against differences, and that posts are
-moved to where the path is closer."""
+"""The body that follows a path (examples/experiments/follow.py): compares its derivatives with differences, and checks
+that moving the posts brings the path closer."""
 import pathlib
 import sys
 
@@ -14,14 +14,14 @@ from conftest import integration  # noqa: E402
 
 @pytest.fixture(scope="module")
 def client():
-    """Of a server that does not log every one of thousands of requests."""
+    """A client of a server that does not log each of thousands of requests."""
     process, base = integration.start("--log-level", "warning")
     yield follow.frictiond.Client(base)
     assert integration.stop(process) == 0
 
 
 def test_derivatives_are_those_of_the_distance(client):
-    """Along one direction: central differences of whole simulations."""
+    """Compares with central differences of whole simulations along one direction."""
     table, posts = follow.Table(client, 100), follow.first_posts()
     adjoint = follow.by_adjoint(table, posts)
     direction = np.random.default_rng(15).standard_normal(posts.shape)

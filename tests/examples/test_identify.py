@@ -31,7 +31,7 @@ def puck(client):
 
 
 def force(slip, mu_s, mu_k, eps_v, stribeck_speed):
-    """Of the law of docs/physics.md, with its sign."""
+    """The force of the law in docs/physics.md, with its sign."""
     z = abs(slip) / eps_v
     if z < 1:
         return np.sign(slip) * mu_s * WEIGHT * z * (2 - z)
@@ -40,7 +40,7 @@ def force(slip, mu_s, mu_k, eps_v, stribeck_speed):
 
 
 def slid(theta, steps):
-    """The puck's velocities: each step of implicit Euler is the root of an increasing function."""
+    """The puck's velocities. Each step of implicit Euler is the root of an increasing function."""
     h, v, path = 1e-3, 0.0, []
     for n in range(1, steps + 1):
         table = 0.8 * n / steps * np.sin(2 * np.pi * 3 * h * n)
@@ -59,8 +59,8 @@ def test_the_trajectory_is_that_of_a_root_finder(puck, theta):
 
 @pytest.mark.parametrize("theta", THETAS)
 def test_derivatives_are_those_of_the_trajectory(puck, theta):
-    """Backward and forward, against central differences of the root finder's; at a knot of the law, where a moment
-    begins to slide, those err by the second derivative's jump."""
+    """Compares vjp and jvp with central differences of the root finder's trajectory. At a knot of the law, where the
+    puck begins to slide, the differences are off by the jump of the second derivative."""
     theta, rng = np.array(theta), np.random.default_rng(4)
     cotangent = rng.normal(size=300)
     puck.simulate(theta)
@@ -79,7 +79,7 @@ def test_refusals(fail, nobody, refusing):
 
 @pytest.fixture(scope="module")
 def told(server, run, tmp_path_factory):
-    """What a run without options prints, and its picture."""
+    """The output of a run without options, and its picture."""
     picture = tmp_path_factory.mktemp("identify") / "identify.svg"
     return run("python3", "examples/experiments/identify.py", server, "--plot", picture), picture
 
@@ -89,7 +89,8 @@ def numbers(line):
 
 
 def test_the_coefficients_are_found(told):
-    """Within what the noise allows; with four numbers, four standard deviations are passed once in ten thousand."""
+    """Errors are within what the noise allows: one of four numbers exceeds four standard deviations once in 4000
+    runs."""
     rows = [line for line in told[0].splitlines() if line.split()[0] in identify.NAMES]
     assert len(rows) == 4
     for row, true in zip(rows, identify.TRUE):
@@ -98,8 +99,8 @@ def test_the_coefficients_are_found(told):
 
 
 def test_derivatives_save_simulations(told):
-    """Differences take five simulations where the vjp takes one; the least that both find is the same, and about half a
-    square for each measurement."""
+    """Differences need five simulations where the vjp needs one. Both find the same minimum, about half a square per
+    measurement."""
     rows = {line.strip()[:12].strip(): numbers(line) for line in told[0].splitlines()}
     assert rows["simulations"][0] < 100 and rows["simulations"][1] > 3 * rows["simulations"][0]
     assert rows["requests"][0] < rows["requests"][1]
@@ -109,7 +110,7 @@ def test_derivatives_save_simulations(told):
 
 
 def test_the_page_shows_what_is_printed(told):
-    """The counts of simulations may differ a little between machines; times do."""
+    """Numbers of simulations may differ a little between machines, and times do."""
     shown = re.search(r"```sh\npython3 examples/experiments/identify\.py.*\n```\n```text\n((?:.*\n)+?)```", PAGE)[1]
     assert len(shown.splitlines()) == len(told[0].splitlines())
     for one, other in zip(shown.splitlines(), told[0].splitlines()):

@@ -1,11 +1,12 @@
-"""The examples in languages without a client of their own: each prints what Python's does, and says why it fails."""
+"""The examples in languages without a client of their own: each prints the output of Python's example, and reports
+failures."""
 import pathlib
 
 import pytest
 from conftest import command_of
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-RUST = ROOT / "build/rust/target"  # kept, so that crates are compiled once
+RUST = ROOT / "build/rust/target"  # kept, so that crates are compiled only once
 STRICT = {"cpp": " -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -fsanitize=address",
           "fortran": " -Wall -Wextra -Werror -fcheck=all -fsanitize=address"}
 

@@ -24,7 +24,8 @@ def folder(tmp_path_factory):
     text = subprocess.run([ROOT / os.environ.get('FRICTIOND', 'build/frictiond'), '--print-openapi'], stdout=subprocess.PIPE, check=True).stdout
     (path / 'openapi.json').write_bytes(text)
     subprocess.run(['node', TOOLS / 'node_modules/openapi-typescript/bin/cli.js', path / 'openapi.json', '--output',
-                    path / 'api.d.ts', '--default-non-nullable', 'false'], check=True)  # what has a default may be left out
+                    path / 'api.d.ts', '--default-non-nullable', 'false'], check=True)  # fields with a default may be
+                                                                                        # omitted
     return path
 
 
@@ -42,7 +43,7 @@ def test_it_compiles_and_runs(folder, server):
 
 
 def test_no_body_is_of_an_unknown_type(folder):
-    """A frame's schema without a type, or one of several forms, would make the whole body `unknown`."""
+    """If a frame's schema had no type or several forms, the whole body would have the type `unknown`."""
     types = (folder / 'api.d.ts').read_text()
     assert 'application/vnd.frictiond.frame": string;' in types
     assert 'application/json": unknown' not in types and 'problem+json": unknown' not in types

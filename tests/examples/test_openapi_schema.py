@@ -1,6 +1,7 @@
-"""/openapi.json against the schema that the OpenAPI Initiative publishes for version 3.1, by a validator from npm.
+"""Validates /openapi.json by the schema that the OpenAPI Initiative publishes for version 3.1, with a validator from
+npm.
 
-It does not examine the JSON Schemas inside: tests/integration/test_openapi.py does.
+This does not examine the JSON Schemas inside; tests/integration/test_openapi.py does.
 """
 import json
 import os
@@ -16,7 +17,7 @@ TOOLS = ROOT / 'build' / 'openapi'
 
 @pytest.fixture(scope='module')
 def validate():
-    """A function that returns the validator's verdict on a document: {'valid': ...}"""
+    """Returns a function: the validator's verdict on a document, {'valid': ...}"""
     subprocess.run([ROOT / 'scripts' / 'npm_packages', FILES, TOOLS], check=True)
 
     def run(document, path):

@@ -1,4 +1,4 @@
-"""docs/performance.md, "What a client sees": the program that makes its tables runs, and the tables have its form."""
+"""docs/performance.md, "What a client sees": the program that makes its tables runs, and its output has their form."""
 import pathlib
 import re
 import sys

@@ -1,4 +1,4 @@
-"""docs/pictures are up to date with what scripts/pictures draws."""
+"""docs/pictures are the pictures that scripts/pictures draws."""
 import pathlib
 import re
 import subprocess

@@ -37,19 +37,19 @@ ALL = {"outputs": ["potential", "gradient", "hessian", "collisions"],
 
 
 def without_collisions(batch):
-    """A batch of which other outputs than `collisions` are to be asked."""
+    """A batch for which outputs other than `collisions` will be requested."""
     return {name: value for name, value in batch.items() if name != "collision_outputs"}
 
 
 def plainly(url, path, document):
-    """The answer to a POST, with only the standard library."""
+    """The response to a POST, using only the standard library."""
     request = urllib.request.Request(url + path, json.dumps(document).encode(), {"Content-Type": "application/json"})
     with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request) as response:
         return json.load(response)
 
 
 def with_arrays(value, key=None):
-    """A document with its lists of numbers as arrays."""
+    """A document with arrays in place of its lists of numbers."""
     if isinstance(value, dict):
         return {name: with_arrays(member, name) for name, member in value.items()}
     return np.array(value) if isinstance(value, list) and key not in ("outputs", "collision_outputs") else value
@@ -69,7 +69,7 @@ def assert_same(answer, expected, where=""):
 
 @pytest.fixture
 def hasty(monkeypatch):
-    """Records waits instead of waiting."""
+    """Records the durations of waits instead of waiting."""
     waits = []
     monkeypatch.setattr(frictiond.time, "sleep", waits.append)
     return waits
@@ -116,8 +116,8 @@ def test_examples_say_why_they_fail(example, fail, nobody, refusing):
 
 
 def test_a_python_without_packages(server, run, fail, tile, same):
-    """As if another python3 came first (-S: no packages): the example that needs none works, the others say why they do
-    not."""
+    """Another python3 comes first in PATH (-S: no packages): the example that needs no packages works, and the others
+    report what is missing."""
     same("\n".join(tile.splitlines()[:5]), run("python3", "-S", "examples/python/first_batch.py", server))
     output = fail("python3", "-S", "examples/python/tile.py", server)
     assert "numpy" in output and "pip install" in output and "Traceback" not in output
@@ -377,7 +377,7 @@ def test_all_formats_and_triangles_are_one_matrix(server, batch, projection, fra
         assert type(matrix).__name__ == "csr_matrix" and matrix.has_sorted_indices
         assert np.allclose(dense(matrix), expected, rtol=1e-12, atol=1e-12 * abs(expected).max()), how
         patterns.add((matrix.indptr.tobytes(), matrix.indices.tobytes()))
-        matrix.data *= 2  # it belongs to the caller
+        matrix.data *= 2  # the dictionary belongs to the caller
     assert len(patterns) == 1
 
 
@@ -458,7 +458,7 @@ def test_an_answer_without_anchors_carries_none(server):
 
 
 def test_a_line_with_bodies(server):
-    """The slope is that of the gradients."""
+    """The slope agrees with the gradients."""
     batch = {**without_collisions(LAWS[2]), "outputs": ["gradient", "line"]}
     directions = [np.cos(np.arange(np.size(batch[key]))).reshape(np.shape(batch[key]))
                   for key in ("velocities", "body_velocities")]
@@ -615,11 +615,11 @@ PATCHED = {**TILE, "positions": PATCH["positions"], "friction": {"eps_v": 1e-3, 
                                      ["pass", "forget", "pass", "pass", "replace", "pass", "forget"],
                                      ["pass", BUSY, "pass", "half", "drop", BUSY, BUSY, BUSY]])
 def test_what_happens_to_a_set_is_mended(server, hasty, trouble, frames):
-    """PUT, evaluate, PATCH, evaluate, DELETE, with trouble at any of them."""
+    """PUT, evaluate, PATCH, evaluate, DELETE, with a failure at each of them."""
     with FakeService(server, *trouble) as fake:
         client, lagged = frictiond.Client(fake.url, frames=frames), with_arrays(parts(TILE)[0])
         with client.set(lagged) as contacts:
-            lagged["positions"] *= np.nan  # what was sent counts
+            lagged["positions"] *= np.nan  # requests that were sent
             assert_same(contacts.evaluate(np.array(TILE["velocities"]), **ALL),
                         plainly(server, "/v1/evaluate", {**TILE, **ALL}))
             patch = with_arrays(PATCH)
@@ -638,7 +638,7 @@ def test_a_patch_that_is_refused_changes_nothing(server):
     expected = plainly(server, "/v1/evaluate", TILE)
     with FakeService(server, "pass", "pass", "forget", "pass", "forget") as fake:
         with frictiond.Client(fake.url).set(parts(TILE)[0]) as contacts:
-            for _ in range(2):  # of a set that is there, and of one that is not
+            for _ in range(2):  # of a set that exists, and of one that does not
                 with pytest.raises(frictiond.Error) as caught:
                     contacts.patch(friction={"eps_v": -1})
                 assert caught.value.errors[0][0] == "/friction/eps_v"

@@ -1,4 +1,4 @@
-"""README.md, "From your language": every command of the table prints what is shown, and the packages are right."""
+"""README.md, "From your language": every command of the table prints the output shown, and the packages are right."""
 import pathlib
 import re
 import subprocess
@@ -27,8 +27,8 @@ def test_command(server, same, language, packages, command):
 
 @pytest.mark.parametrize("language,packages,command", ROWS, ids=[row[0] for row in ROWS])
 def test_packages(language, packages, command):
-    """The packages to install are those with which the tests run."""
+    """The packages that the table names are those with which the tests run."""
     known = subprocess.run([ROOT / "scripts/packages", "--list", "examples"], check=True, capture_output=True,
                            text=True).stdout.split()
-    from_elsewhere = ["nodejs", "cargo"]  # not listed if the command is there already
+    from_elsewhere = ["nodejs", "cargo"]  # not listed if the command already exists
     assert [name for name in packages.split() if name not in known + from_elsewhere] == []

@@ -19,7 +19,7 @@ EPS_V, STRIBECK, G = 0.005, 0.15, 9.81
 
 
 def force(v, mu_s, mu_k):
-    """Of the law of docs/physics.md, on a mass of 1."""
+    """The force of the law in docs/physics.md, on a mass of 1."""
     z = v / EPS_V
     return G * (mu_s * z * (2 - z) if z < 1 else mu_k + (mu_s - mu_k) * np.exp(-((v - EPS_V) / STRIBECK) ** 2))
 
@@ -48,14 +48,14 @@ def test_slips_are_those_of_the_formula(pucks, mu):
 
 
 def test_the_measured_slips_have_the_error_that_is_stated():
-    """They were made with the true coefficients; in micrometres."""
+    """The stated slips were generated from the true coefficients, and rounded to micrometres."""
     noise = np.random.default_rng(20).normal(size=12)
     assert slips.SLIPS == pytest.approx(np.round(slid(slips.TRUE) * (1 + slips.ERROR * noise), 6), abs=1e-12)
 
 
 @pytest.fixture(scope="module")
 def posterior():
-    """(mean, covariance) on a grid that reaches seven standard deviations far."""
+    """(mean, covariance) on a grid that extends seven standard deviations in each direction."""
     mu_s, mu_k = np.meshgrid(np.linspace(0.43, 0.56, 41), np.linspace(0.27, 0.34, 41), indexing="ij")
     grid = np.transpose([mu_s.ravel(), mu_k.ravel()])
     weights = np.exp([-0.5 * (((slid(mu) - slips.SLIPS) / (0.03 * slips.SLIPS)) ** 2).sum() for mu in grid])
@@ -67,7 +67,7 @@ def posterior():
 
 
 def test_the_walk_samples_the_posterior(pucks, posterior):
-    """Within five standard errors of as many independent samples as the walk is worth."""
+    """Means are within five standard errors, computed for as many independent samples as the walk is worth."""
     mean, covariance = posterior
     best, linear = slips.most_likely(pucks, np.array([0.4, 0.35]))
     samples, taken = slips.walk(pucks, best, linear, 4000, np.random.default_rng(7))
@@ -83,7 +83,7 @@ def test_the_walk_samples_the_posterior(pucks, posterior):
 
 
 def test_the_posterior_covers_the_truth(pucks):
-    """Three sigmas in two dimensions: chi^2 beyond 11.8 once in 370 measurements."""
+    """Three sigmas in two dimensions: chi^2 exceeds 11.8 once in 370 measurements."""
     best, linear = slips.most_likely(pucks, np.array([0.4, 0.35]))
     samples, _ = slips.walk(pucks, best, linear, 2000, np.random.default_rng(8))
     away = slips.TRUE - samples.mean(axis=0)
@@ -100,7 +100,7 @@ def test_most_likely_is_the_least(pucks):
 
 
 def test_effective_samples():
-    """Of independent ones nearly all count; of an autoregression with a = 0.9, (1 - a) / (1 + a) of them."""
+    """For independent samples nearly all count; for an autoregression with a = 0.9, (1 - a) / (1 + a) of them do."""
     rng = np.random.default_rng(3)
     noise = rng.normal(size=200_000)
     assert slips.effective(noise) == pytest.approx(200_000, rel=0.05)
@@ -112,7 +112,7 @@ def test_effective_samples():
 
 @pytest.fixture(scope="module")
 def told(server, run, tmp_path_factory):
-    """What a run without options prints, and its picture."""
+    """The output of a run without options, and its picture."""
     picture = tmp_path_factory.mktemp("slips") / "slips.svg"
     return run("python3", "examples/um-bridge/slips.py", server, "--plot", picture), picture
 

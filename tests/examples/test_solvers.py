@@ -30,7 +30,7 @@ CLOSING = re.compile(r"with collision sets (\d+) requests, ([\d.]+) MB; without 
 
 @pytest.fixture(scope="module")
 def server():
-    """A server that does not log every one of thousands of requests."""
+    """A client of a server that does not log each of thousands of requests."""
     process, base = integration.start("--log-level", "warning")
     yield base
     assert integration.stop(process) == 0
@@ -63,8 +63,8 @@ def test_elastic_derivatives(size, cells, damping):
 
 
 def test_elastic_material():
-    """There is no force at rest, whatever the rotation; a stretched bar carries what its modulus implies; masses add up
-    to the body's."""
+    """At rest there is no force, whatever the rotation; a stretched bar has the force given by its modulus; masses add
+    up to the body's."""
     rest, simplices = ipc.block((2.0, 0.5, 0.5), (4, 1, 1))
     elastic = ipc.Elastic(rest, simplices, 3.0, 100.0, poisson=0.25)
     turn = np.array([[0.0, -0.6, 0.8], [1.0, 0.0, 0.0], [0.0, 0.8, 0.6]])
@@ -157,7 +157,7 @@ def test_nothing_passes_through(server):
 
 @pytest.mark.parametrize("make", [barrier_2d, barrier_3d])
 def test_friction_keeps_its_contacts_with_the_service(server, make):
-    """Whatever changes from lag to lag, the answers are those of a whole request; so are energies along a line."""
+    """Whatever changes from lag to lag, responses equal those to a whole request; so do energies along a line."""
     barrier, x = make()
     client, rng = ipc.frictiond.Client(server), np.random.default_rng(3)
     plane = {"plane_vertex": PLANE} if x.shape[1] == 3 else {}
@@ -182,7 +182,7 @@ def test_friction_keeps_its_contacts_with_the_service(server, make):
 
 
 class Alone:
-    """Friction if nothing touches: the service is not called."""
+    """If nothing touches, friction does not call the service."""
     def evaluate(self, batch):
         raise AssertionError("there is nothing to ask")
 
@@ -225,14 +225,14 @@ def evaluations_of(server):
 
 
 def await_evaluations(server, before, *printed):
-    """The last request may be counted a moment after it was answered; none comes after that."""
+    """The last request may be counted a moment after its response; then no further one may come."""
     expected = tuple(map(sum, zip(before, *printed)))
     integration.eventually(lambda: evaluations_of(server) >= expected)
     assert evaluations_of(server) == expected
 
 
 def evaluations_in(text):
-    """Checks the statistics at the end of a solver's output; returns how many evaluations there were with sets and
+    """Checks the statistics at the end of a solver's output; returns the numbers of evaluations with sets and
     without."""
     closing = CLOSING.search(text)
     assert closing, text
@@ -240,7 +240,7 @@ def evaluations_in(text):
     steps, iterations, evaluations = map(int, closing.groups()[9:12])
     friction, total, share = map(float, closing.groups()[12:])
     assert 0 < steps <= iterations <= evaluations == without < requests and 0 < friction < total
-    # Evaluations along a line, of which there are few, have no second way.
+    # Evaluations along a line, of which there are few, are not repeated as whole requests.
     assert 0.8 * evaluations / 16 - 10 <= pairs <= evaluations / 16 + 10 and min(t_kept, t_whole) > 0
     assert kept < 0.7 * whole and size < size_without
     assert share == pytest.approx(100 * friction / total, abs=1 / total + 1)
@@ -278,13 +278,13 @@ def defaults(counting, run, tmp_path_factory):
 
 
 def slopes(text):
-    """{angle: (what the block does, analytic, simulated, unit, what follows)}"""
+    """{angle: (state of the block, analytic, simulated, unit, conclusion)}"""
     rows = re.findall(r"^ *(-?[\d.]+)  (sticks|slides) +(\S+) +(\S+)  (m/s|m/s\^2) +(.*)$", text, re.M)
     return {float(row[0]): (row[1], float(row[2]), float(row[3]), row[4], row[5]) for row in rows}
 
 
 def sticks(row, analytic, eps_v=EPS_V):
-    """It creeps: slower than eps_v, and at the speed that follows from the slope and the law."""
+    """The block creeps more slowly than eps_v, at the speed that follows from the slope and the law."""
     word, printed, creep, unit, rest = row
     fastest = float(re.fullmatch(r"at most ([\d.]+) eps_v", rest)[1])
     assert (word, unit) == ("sticks", "m/s") and fastest < 1 and abs(creep) <= (fastest + 1e-4) * eps_v
@@ -300,7 +300,7 @@ def slides(row, analytic):
 
 
 def creep(angle, mu, eps_v=EPS_V):
-    """From mu (2 z - z^2) = tan(angle), where z is the creep speed divided by eps_v."""
+    """z, the creep speed divided by eps_v, from mu (2 z - z^2) = tan(angle)."""
     theta = math.radians(angle)
     return math.copysign(eps_v * (1 - math.sqrt(1 - abs(math.tan(theta)) / mu)), angle)
 
@@ -335,19 +335,19 @@ def test_other_inclines(solve, mu, angles, more):
 
 
 def test_incline_with_static_and_kinetic_friction(solve):
-    """From rest it slides only if tan(angle) is above the peak of mu(y) f1(y) (0.341 for 0.6 and 0.3), and then with
-    mu_k."""
+    """From rest the block slides only if tan(angle) exceeds the peak of mu(y) f1(y) (0.341 for 0.6 and 0.3), and then
+    with mu_k."""
     rows = slopes(solve(INCLINE, "--mu", "0.6", "--mu-k", "0.3", "--angles", "12,17,20", "--seconds", "0.4"))
     z = np.linspace(0, 1, 100001)
     borne = (0.6 - 0.3 * (3 * z**2 - 2 * z**3)) * (2 * z - z**2)
-    assert math.tan(math.radians(17)) > 0.3  # the static coefficient is what holds it
+    assert math.tan(math.radians(17)) > 0.3  # the static coefficient holds the block
     for angle in (12, 17):
         sticks(rows[angle], EPS_V * z[np.argmax(borne >= math.tan(math.radians(angle)))])
     slides(rows[20], coulomb(20, 0.3))
 
 
 def table(text):
-    """{name: (analytic, simulated)}, those of the second push under name + "'"."""
+    """{name: (analytic, simulated)}; names of the second push end in "'"."""
     found = {}
     for name, analytic, simulated in re.findall(r"^  (\w.*?)  +(-?[\d.]+) +(-?[\d.]+) +[+-]", text, re.M):
         found[name + "'" if name in found else name] = float(analytic), float(simulated)
@@ -372,7 +372,7 @@ def judge(text, mu_s, mu_k, push, angle, aniso, peak_error):
     assert degrees == pytest.approx(printed, abs=0.1)
     assert math.degrees(math.atan2(rest[1], rest[0])) == pytest.approx(degrees, abs=0.2)
     assert measured == pytest.approx(np.linalg.norm(rest), rel=2e-3) == acceleration
-    # Ellipses: it moves straight on, and the radius in that direction is the coefficient.
+    # Ellipses: the block moves straight on, and the radius in that direction is the coefficient.
     (printed, degrees), (acceleration, measured) = rows["direction, degrees'"], rows["acceleration, m/s^2'"]
     assert printed == angle and degrees == pytest.approx(angle, abs=0.1)
     held = mu_k * math.hypot(aniso[0] * math.cos(towards), aniso[1] * math.sin(towards))
@@ -399,7 +399,7 @@ def test_the_same_twice(solve, tmp_path):
 # -- pictures ---------------------------------------------------------------------------------------------------------
 
 def marks(path):
-    """How many points and lines an SVG has, and how many colours they have."""
+    """The numbers of points, lines and colours of an SVG."""
     drawn = [node for node in ElementTree.parse(path).iter() if node.tag.split("}")[1] in ("use", "path")]
     colours = {colour for node in drawn for colour in re.findall(r"#[0-9a-f]{6}", node.get("style", ""))}
     return len(drawn), len(colours)
@@ -456,7 +456,7 @@ def test_a_push_that_moves_nothing(server, fail):
 
 @pytest.mark.parametrize("script", [INCLINE, DRAG])
 def test_the_page_shows_what_is_printed(defaults, script):
-    """Everything except the times, in the blocks that follow the commands."""
+    """All output except for times, from the blocks that follow the commands."""
     page = (ROOT / "docs/solvers.md").read_text()
     shown = re.search(r"```sh\npython3 " + re.escape(script) + r".*\n```\n```text\n((?:.*\n)+?)```", page)[1]
     lines, printed = shown.splitlines(), defaults[script][0].splitlines()

@@ -1,4 +1,5 @@
-"""Time steps: what rests where friction can hold it, at all angles, in the recipes, in Python and in C; and Set.step."""
+"""Time steps: blocks that friction can hold stay at rest, at all angles, in the recipes, in Python and in C; and
+Set.step."""
 import contextlib
 import io
 import math
@@ -35,7 +36,8 @@ def test_the_block_of_the_examples_rests(server, degrees):
     names = {"np": np, "frictiond": frictiond, "client": frictiond.Client(server)}
     text = printed(RECIPE.replace("np.radians(20)", f"np.radians({degrees})"), names)
     assert "anchored: 0.000000 mm/s" in text
-    # Without anchors it creeps where the rising part of the law, mu_s (2t - t^2) over p eps_v, is the load.
+    # Without anchors the block creeps at the speed t p eps_v at which the rising part of the law, mu_s (2t - t^2),
+    # equals the load.
     p, load = (1 + MU_K / MU_S) / 2, math.tan(math.radians(degrees)) / MU_S
     creep = float(re.search(r"creeps: +(\S+) mm/s", text)[1])
     assert creep == pytest.approx(p * (1 - math.sqrt(1 - load)), abs=1e-6)
@@ -59,7 +61,8 @@ def rest(tmp_path_factory):
 
 
 def test_blocks_of_the_library_rest(rest):
-    """At every angle, and at the deflection whose force bears the load: in the last half nothing moves."""
+    """At every angle the block comes to rest at the deflection whose force balances the load, and nothing moves in the
+    last half."""
     text = subprocess.run([rest, "200", str(MU_S), str(MU_K), "0.01", *map(str, ANGLES)], check=True, capture_output=True,
                           text=True).stdout
     rows = re.findall(r"^\S+ of the cone, with anchors: (\S+) (\S+)$", text, re.M)
@@ -78,7 +81,7 @@ def test_blocks_beyond_the_cone_slide(rest):
 
 
 @pytest.mark.parametrize("arguments", [
-    "20000 0.6 0.4 0.01 35",      # fast: inertia exceeds the normal force, and rounding what is asked of balance
+    "20000 0.6 0.4 0.01 35",      # fast: inertia exceeds the normal force, and rounding the tolerance of balance
     "2000 0.3 0.1 1e-4 5 10 16",  # friction falls nearly as steeply as inertia rises
     "2000 1.2 0.05 1e-4 10 45 49"])  # energies cancel
 def test_the_library_s_steps_converge(rest, arguments):
@@ -135,7 +138,7 @@ def test_the_surface_is_where_a_step_begins(server):
 
 
 def test_masses_matrices_and_others(server):
-    """A number, masses, a matrix, a sparse one; and a spring: k x^2 / 2h at x + h v."""
+    """A number, masses, a matrix, a sparse matrix; and a spring, k x^2 / 2h at x + h v."""
     client, k, h, load = frictiond.Client(server), 50.0, 0.01, [[9.0, 0]]
 
     def spring(v):

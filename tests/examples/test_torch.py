@@ -1,5 +1,5 @@
 """frictiond.torch, the part of the Python client that PyTorch differentiates: torch.autograd compares its derivatives
-with differences of what the service answers."""
+with differences of the service's responses."""
 import pathlib
 import shutil
 import sys
@@ -43,7 +43,7 @@ def field(document, pointer):
 
 
 def replaced(document, pointers, values):
-    """The document with values at the pointers."""
+    """The document with the values at the pointers."""
     if not isinstance(document, dict):
         return document
     groups, result = {}, dict(document)
@@ -57,7 +57,7 @@ def replaced(document, pointers, values):
 
 
 def function(service, batch, pointers):
-    """The answers that there are, as a function of the fields."""
+    """The results that are not None, as a function of the fields."""
     def answers(*values):
         return tuple(one for one in frictiond.torch.evaluate(service, replaced(batch, pointers, values))
                      if one is not None)
@@ -66,7 +66,7 @@ def function(service, batch, pointers):
 
 @pytest.mark.parametrize("name", BATCHES)
 def test_gradcheck_of_potential_and_gradients(client, name):
-    """Backward and in forward mode, of all answers by all fields."""
+    """Derivatives of all results with respect to all fields, in backward and in forward mode."""
     batch, pointers = BATCHES[name]
     inputs = [tensor(field(batch, pointer)) for pointer in pointers]
     answers = function(client, batch, pointers)
@@ -76,7 +76,7 @@ def test_gradcheck_of_potential_and_gradients(client, name):
 
 @pytest.mark.parametrize("name", BATCHES)
 def test_gradcheck_of_a_set(client, name):
-    """The query's fields, the set's being constants."""
+    """Derivatives with respect to the query's fields; those of the set are constants."""
     batch, pointers = BATCHES[name]
     query = {key: batch[key] for key in ("velocities", "body_velocities") if key in batch}
     with client.set({key: value for key, value in batch.items() if key not in query}) as contacts:
@@ -86,7 +86,7 @@ def test_gradcheck_of_a_set(client, name):
 
 @pytest.mark.parametrize("name", BATCHES)
 def test_the_potential_has_second_derivatives(client, name):
-    """By velocities, and then by anything."""
+    """First with respect to velocities, then with respect to any field."""
     batch, pointers = BATCHES[name]
     inputs = [tensor(field(batch, pointer)) for pointer in pointers]
     assert torch.autograd.gradgradcheck(lambda v: function(client, batch, pointers[:1])(v)[0], inputs[:1])
@@ -110,7 +110,7 @@ def test_what_has_no_second_derivatives_says_so(client):
 
 
 def test_the_numbers_are_those_of_the_client(client):
-    """In single precision too: the service computes in double; and integers, shapes and names survive."""
+    """Also in single precision, although the service computes in double. Integers, shapes and names are preserved."""
     batch, _ = BATCHES["vertices"]
     v = torch.tensor(VELOCITIES, dtype=torch.float32, requires_grad=True)
     floor = {**TILE["collisions"]["plane_vertex"], "vertices": torch.tensor([0, 1, 2])}
@@ -125,7 +125,7 @@ def test_the_numbers_are_those_of_the_client(client):
 
 
 def test_one_request_for_each_pass(client, monkeypatch):
-    """And none for what nobody asks about."""
+    """Results that nobody differentiates cause no request."""
     asked = []
     for method in ("evaluate", "jvp", "vjp"):
         original = getattr(client, method)
@@ -149,7 +149,8 @@ def test_a_refusal_is_the_clients(client):
 
 
 def test_a_step_of_gradient_descent_learns_a_coefficient(client):
-    """The force at a known coefficient is found again: no derivative that the service does not give can do that."""
+    """Optimization finds the force for a known coefficient again, which is impossible if a derivative is missing or
+    wrong."""
     batch, _ = BATCHES["vertices"]
     aim = client.evaluate(batch)["gradient"]
     mu = tensor(0.3)
@@ -167,7 +168,7 @@ def test_a_step_of_gradient_descent_learns_a_coefficient(client):
 
 
 def test_the_client_alone_needs_neither(run, server, tmp_path):
-    """frictiond.py is one file to copy; frictiond/torch.py goes beside it."""
+    """frictiond.py is one file to copy; frictiond/torch.py is copied next to it."""
     shutil.copy(ROOT / "examples/python/frictiond.py", tmp_path)
     code = """
 import sys
@@ -187,7 +188,7 @@ assert "torch" not in sys.modules
 
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_bodies_alone(client, name):
-    """Answers that a batch has none of are None."""
+    """Results that a batch does not have are None."""
     script = SCRIPTS[name]
     with client.set(script["set"]) as contacts:
         query = {key: value for key, value in script["query"].items() if key.endswith("velocities")}

@@ -1,5 +1,5 @@
-"""The types that the clients for Python and JavaScript state: complete, right for a program that compiles, and wrong for
-one that makes mistakes."""
+"""The types that the clients for Python and JavaScript declare are complete, and the compilers accept right programs
+and refuse wrong ones."""
 import inspect
 import os
 import pathlib
@@ -96,7 +96,7 @@ JAVASCRIPT_MISTAKES = ["new Client(8080);", "client.evaluate();", 'client.evalua
 
 @pytest.fixture(scope="module")
 def tsc(tmp_path_factory):
-    """tsc(lines): the numbers of the lines that the compiler refuses in a module beside the client's declarations"""
+    """tsc(lines): the numbers of the lines that the compiler refuses in a module next to the client's declarations"""
     subprocess.run([ROOT / "scripts/npm_packages", ROOT / "tests/examples/openapi", TYPESCRIPT], check=True)
     folder = tmp_path_factory.mktemp("types")
 

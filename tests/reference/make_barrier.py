@@ -18,13 +18,13 @@ sys.path.insert(0, os.path.join(HERE, '..', 'oracle'))
 from law import to_double  # noqa: E402
 from make_scalars import beside, shortest  # noqa: E402
 
-mp.dps = 2000  # of squares of 1e308 and 5e-324 no digit is lost
+mp.dps = 2000  # enough for squares of 1e308 and 5e-324 in one sum
 SIZES = [5e-324, 1e-310, 1e-200, 1e-150, 1e-100, 2.0 ** -30, 1e-5, 1e-3, 0.1, 1 / 3, 0.7, 1.0, 2.0, 1e3, 1e20, 1e100, 1e150]
 STIFFNESSES = [1e-3, 1.0, 1e10]
 
 
 def force(distance, dhat, stiffness, dmin):
-    """-kappa b'(sigma) 2d, b = -(sigma - top)^2 ln(sigma/top), as docs/physics.md has it."""
+    """-kappa b'(sigma) 2d, b = -(sigma - top)^2 ln(sigma/top), as in docs/physics.md."""
     d = mpf(distance)
     sigma, top = d ** 2 - mpf(dmin) ** 2, (2 * mpf(dmin) + dhat) * dhat
     if sigma >= top:
@@ -34,7 +34,7 @@ def force(distance, dhat, stiffness, dmin):
 
 
 def distances(rng, dhat, dmin):
-    """Between dmin and dmin + dhat, and just beyond."""
+    """Distances between dmin and dmin + dhat, and just beyond."""
     end = dmin + dhat
     fractions = [10.0 ** -k for k in range(1, 17)] + [rng.random() for _ in range(4)]
     found = [dmin + dhat * f for f in fractions] + [end - dhat * f for f in fractions] + beside(end, 3)

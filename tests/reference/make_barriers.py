@@ -20,7 +20,7 @@ sys.path.insert(0, os.path.join(HERE, '..', 'oracle'))
 from law import to_double  # noqa: E402
 from make_scalars import beside, shortest  # noqa: E402
 
-mp.dps = 1300  # squares of 5e-324 and 1e100, and then differences, lose a thousand
+mp.dps = 1300  # squares of 5e-324 and 1e100, and then differences, cost a thousand digits
 STEP = mpf(10) ** -200  # its square is the relative error of a difference
 STIFFNESSES = [1e-3, 1.0, 7.0, 1e4, 1e10]
 PER_TYPE = 400
@@ -54,12 +54,12 @@ def force(kind, distance, dhat, stiffness, dmin):
 
 
 def between(rng, low, high):
-    """From 2^low to 2^(high + 1), without a function whose last digit depends on the machine."""
+    """A number from 2^low to 2^(high + 1), without functions whose last digit depends on the machine."""
     return math.ldexp(rng.uniform(1, 2), rng.randint(low, high))
 
 
 def sizes(rng):
-    """dhat and dmin: half of them of everyday size, half anything from 1e-100 to 1e100."""
+    """dhat and dmin: half of them of ordinary size, half from 1e-100 to 1e100."""
     if rng.random() < 0.5:
         dhat = between(rng, -20, 6)
         return dhat, rng.choice([0.0, dhat * rng.random(), dhat * between(rng, -20, 20)])
@@ -68,7 +68,7 @@ def sizes(rng):
 
 
 def distances(rng, dhat, dmin):
-    """Two close to the ends and two others, one of them where two_stage has its seam."""
+    """Two distances close to the ends and two others, one of them where two_stage changes its formula."""
     close = between(rng, -53, -10)
     yield rng.choice([dmin + dhat * close, math.nextafter(dmin, math.inf)])
     yield rng.choice([dmin + dhat - dhat * close] + beside(dmin + dhat, 1))

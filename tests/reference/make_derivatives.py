@@ -31,13 +31,13 @@ def shown(x):
 
 
 def derivative(f, x, k):
-    """By x[k]; relative steps."""
+    """The derivative of f with respect to x[k], by a relative step."""
     h = STEP * (abs(x[k]) if x[k] else 1)
     up, down = (f(*[a + s * h if i == k else a for i, a in enumerate(x)]) for s in (1, -1))
     return (up - down) / (2 * h)
 
 
-# ---- laws: pieces of (G0, G1) in (y, s, k, eps, unit), which is which by the numbers as they are ----
+# ---- laws: (G0, G1) at (y, s, k, eps, unit); the last arguments, which are not varied, select the piece ----
 
 def rising(y, s, eps):
     z = y / eps
@@ -45,7 +45,7 @@ def rising(y, s, eps):
 
 
 def transition(y, s, k, eps, mu, polynomial, pieces):
-    """mu(z) f1(z); G0 integrated from eps_v down, piece by piece. polynomial: (z, s, k) -> list of coefficients of G1."""
+    """(G0, G1), with G1 = mu(z) f1(z) and G0 integrated from eps_v down, piece by piece; `mu` is the piece of z."""
     z = y / eps
     total, upper = k, mpf(1)
     for low, high, coefficients in reversed(pieces):
@@ -118,7 +118,7 @@ def exponential(y, s, k, eps, unit, z0, q0, s0, k0):
 
 
 def curve(y, s, k, eps, unit, z0, q0, s0, k0):
-    """The unit is no number of this law."""
+    """The speeds of CURVE do not change with `unit`."""
     if z0 < 1:
         return rising(y, s, eps)
     unit = eps_of(q0)
@@ -135,7 +135,7 @@ def curve(y, s, k, eps, unit, z0, q0, s0, k0):
 
 
 def eps_of(q):
-    """eps_v is 1."""
+    """The unit, for eps_v = 1."""
     return 1 / mpf(q)
 
 

@@ -25,7 +25,7 @@ RATIOS = [1e-20, 1e-9, 0.01, 0.3, 1, 2.5, 40, 1e6, 1e20]
 
 
 def derivatives(speeds, factors):
-    """Fritsch and Butland's, at every point."""
+    """Fritsch and Butland's slopes, at every point."""
     h = [b - a for a, b in zip(speeds, speeds[1:])]
     d = [(b - a) / w for a, b, w in zip(factors, factors[1:], h)]
     inside = [((2 * b + a) + (b + 2 * a)) / ((2 * b + a) / p + (b + 2 * a) / q) if p * q > 0 else mpf(0)
@@ -72,7 +72,7 @@ def beyond(law, y, s, k, eps, speed):
         return {'law_potential': (s * (eps + area), s * max(eps, area)), 'law_force': (s * c, s * top),
                 'law_force_over_speed': (s * c / y, s * top / y), 'law_force_derivative': (s * derivative, s * steepest)}
     x, change = far / speed, s - k
-    power = min(x**2 if law == 'stribeck' else x, mpf(10)**4)  # nothing is left of it
+    power = min(x**2 if law == 'stribeck' else x, mpf(10)**4)  # e^-10000 is negligible
     left = exp(-power)
     area = sqrt(pi) / 2 * erf(x) if law == 'stribeck' else -mp.expm1(-power)
     fall = -(2 * x if law == 'stribeck' else 1) * change * left / speed

@@ -19,7 +19,7 @@ sys.path.insert(0, os.path.join(HERE, '..', 'oracle'))
 from law import to_double  # noqa: E402
 from make_scalars import EPS, LARGE, MU_PAIRS, TINY, beside, shortest  # noqa: E402
 
-mp.dps = 400  # mu_s / mu_k may be 1e-400, (y / eps)^3 1e-1400 beside 1
+mp.dps = 400  # mu_s / mu_k may be 1e-400, and (y / eps)^3 1e-1400 in a sum with 1
 
 
 def pieces(s, k):
@@ -30,7 +30,7 @@ def pieces(s, k):
     out = [(mpf(0), p, [mpf(0), 2 * s / p, -s / p**2])]
     if w:
         out.append((p, m, [s, mpf(0), 2 * change / w**2]))
-        # 1 - z = w/2 - (z - m)
+        # because 1 - z = w/2 - (z - m)
         out.append((m, mpf(1), [k - change / 2, 2 * change / w, -2 * change / w**2]))
     return out
 

@@ -19,7 +19,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, '..', 'oracle'))
 from law import beside, largest_term, law, to_double  # noqa: E402
 
-mp.dps = 120  # 60 digits are needed; (1 - z)^3 may take 48
+mp.dps = 120  # 60 digits are needed, and (1 - z)^3 may cancel 48
 PLAIN = {'smooth_friction_f0': 'f0', 'smooth_friction_f1': 'f1', 'smooth_friction_f2': 'f2',
          'smooth_friction_f1_over_x': 'f1_over_x', 'smooth_friction_f2_x_minus_f1_over_x3': 'third'}
 SMOOTH_MU = {'smooth_mu': 'mu', 'smooth_mu_derivative': 'mu_derivative', 'smooth_mu_f0': 'f0', 'smooth_mu_f1': 'f1',

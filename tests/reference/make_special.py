@@ -38,7 +38,8 @@ def lines():
 
 
 def minimax(f, weight, low, high, degree, rounds=10, grid=1001):
-    """Remez' exchange: the coefficients of the polynomial p for which the largest weight |f - p| is least, and that."""
+    """Remez' exchange algorithm: the coefficients of the polynomial p that minimizes the maximum of weight |f - p|, and
+    that maximum."""
     n, middle, half = degree + 2, (low + high) / 2, (high - low) / 2
     xs = [middle - half * cos(pi * mpf(i) / grid) for i in range(grid + 1)]
     fs, ws = [f(x) for x in xs], [weight(x) for x in xs]

@@ -37,27 +37,27 @@ const batch: Batch = {
 	outputs: ["potential", "gradient"],
 };
 
-// @ts-expect-error: a dimension that there is not
+// @ts-expect-error: no such dimension
 batch.dim = 4;
 batch.dim = 3;
 // @ts-expect-error: a misspelt field
 const misspelt: Batch = {...batch, friciton: {eps_v: 0.5, mu: 0.5}};
-// @ts-expect-error: an output that there is not
+// @ts-expect-error: no such output
 const unknown: Batch = {...batch, outputs: ["gradiant"]};
 // @ts-expect-error: a number as text
 const text: Batch = {...batch, friction: {eps_v: "0.5", mu: 0.5}};
-// @ts-expect-error: a law that there is not
+// @ts-expect-error: no such law
 const law: Batch = {...batch, friction: {eps_v: 0.5, mu: 0.5, law: "stribek"}};
-// @ts-expect-error: a code that there is not
+// @ts-expect-error: no such code
 const never: Problem["code"] = "unknown_feild";
 const {outputs, ...contacts} = batch;
-// @ts-expect-error: a cotangent of no answer
+// @ts-expect-error: a cotangent of a result that has none
 const output = () => vjp({...contacts, cotangents: {force: [1, 0, 0]}, wrt: ["/velocities"]});
-// @ts-expect-error: no fields
+// @ts-expect-error: wrt is missing
 const nowhere = () => vjp({...contacts, cotangents: {potential: 1}});
 void [misspelt, unknown, text, law, never, output, nowhere, outputs];
 
-/* Of what a Hessian may be, each is told by its format. */
+/* The format of a Hessian determines its other members. */
 function count(hessian: NonNullable<Answer["hessian"]>): number {
 	switch (hessian.format) {
 	case "triplets": return hessian.values.length;

@@ -145,7 +145,7 @@ static const json_t *at(const json_t *value, const char *pointer)
 	return value;
 }
 
-/* One step; the caller frees the answer. */
+/* One time step; the caller frees the response. */
 static int step(struct frictiond_set *set, const json_t *file, struct frictiond_answer *answer,
                 struct frictiond_error *error)
 {
@@ -174,7 +174,7 @@ static json_t *carry(struct frictiond *service, const char *name, struct frictio
 	return done;
 }
 
-/* The values of fields, under their pointers. */
+/* The values of fields, by pointer. */
 static json_t *tangents_of(const json_t *file)
 {
 	const json_t *along = json_object_get(file, "along"), *values = json_object_get(file, "values");
@@ -211,7 +211,7 @@ static void print_cotangents(const struct frictiond_answer *answer, const json_t
 		                                              json_string_value(json_array_get(wrt, i))));
 }
 
-/* Asks as JSON, as a frame, and of a set: the same numbers three times. */
+/* Sends the same request as JSON, as a frame, and to a set; prints the numbers of each response. */
 static json_t *derive(struct frictiond *service, const char *name, struct frictiond_error *error)
 {
 	const struct frictiond_frame none = {0};
