@@ -1,11 +1,11 @@
-/* A pin slides on a triangle, pressed by a barrier: how its friction changes with where it is, and with the law.
+/* A pin slides on a triangle, pressed by a barrier. Prints how its friction changes with the position and with the law.
  * cc derivatives.c $(pkg-config --cflags --libs fric) -o derivatives && ./derivatives */
 #include <fric.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 static const int32_t vertices[4] = {0, 1, 2, 3};
-static const double velocities[12] = {0.02, 0.01}; /* m/s: the pin's */
+static const double velocities[12] = {0.02, 0.01}; /* m/s, velocities of the pin */
 static const struct fric_context context = {.n_threads = 1};
 static const struct fric_query query = {.velocities = velocities};
 
@@ -43,9 +43,9 @@ static double pull(const double *positions)
 
 int main(void)
 {
-	double positions[12] = {0.25, 0.5, 5e-4, 0, 0, 0, 1, 0, 0, 0, 1, 0}; /* m: the pin, the triangle */
+	double positions[12] = {0.25, 0.5, 5e-4, 0, 0, 0, 1, 0, 0, 0, 1, 0}; /* m: the pin, then the triangle */
 	double by_position[12], by_mu_k, by_dhat, potential, gradient[12];
-	const double one[12] = {1}; /* the cotangent of the gradient: its first number is differentiated */
+	const double one[12] = {1}; /* the cotangent of the gradient: selects its first number */
 	struct fric_differential cotangents = {0};
 	cotangents.fields[FRIC_WRT_POSITIONS] = by_position;
 	cotangents.fields[FRIC_WRT_MU_K] = &by_mu_k;

@@ -19,7 +19,7 @@
 struct frictiond {
 	CURL *curl;
 	char *url, *authorization;
-	const char *socket; /* the path in an URL http+unix://, or NULL */
+	const char *socket; /* the path of an http+unix:// URL, or NULL */
 	int retries;
 	long timeout;
 	char words[CURL_ERROR_SIZE], request_id[136];
@@ -93,7 +93,7 @@ void frictiond_set(struct frictiond *service, int retries, long timeout)
 	service->timeout = timeout;
 }
 
-/* -- one exchange -- */
+/* -- one request -- */
 
 static bool grow(void **bytes, size_t *capacity, size_t needed)
 {
@@ -134,7 +134,7 @@ static size_t take_head(char *line, size_t size, size_t n, void *target)
 	return size * n;
 }
 
-/* A request. content_type, version: whole header lines, or NULL. */
+/* A request. content_type and version are whole header lines, or NULL. */
 struct request {
 	const char *method, *path, *content_type, *version, *body;
 	size_t n_bytes;
@@ -180,7 +180,7 @@ static CURLcode exchange(struct frictiond *service, const char *url, struct curl
 	return curl_easy_perform(curl);
 }
 
-/* As long as the service asks, or else a little longer each time, but at most 10 s. */
+/* The time that the service states, or else a little longer each time, but at most 10 s. */
 static void wait_before(struct frictiond *service, int attempt)
 {
 	curl_off_t after = 0;
@@ -445,7 +445,7 @@ void frictiond_answer_free(struct frictiond_answer *answer)
 	*answer = (struct frictiond_answer){0};
 }
 
-/* -- arrays of answers -- */
+/* -- arrays of responses -- */
 
 static const json_t *shape_of(const json_t *array)
 {
@@ -465,7 +465,7 @@ size_t frictiond_count(const json_t *array)
 	return n;
 }
 
-/* The position of an array in the tail; NULL if its dtype is another one or it leaves the tail. */
+/* The position of an array in the tail; NULL if it has another dtype or exceeds the tail. */
 static const void *place_of(const struct frictiond_answer *answer, const json_t *array, const char *dtype,
                             size_t n_bytes)
 {
@@ -548,7 +548,7 @@ struct frictiond_set {
 	struct frictiond *service;
 	char *name, *path, *version; /* version: a whole header line */
 	json_t *document;
-	struct frictiond_frame frame; /* where its references lead */
+	struct frictiond_frame frame; /* arrays that the document's references point to */
 };
 
 static char *path_of(struct frictiond *service, const char *name)
@@ -570,7 +570,7 @@ static char *random_name(void)
 	return join(name, "");
 }
 
-/* The version is told in the answer's body. */
+/* The response body states the version. */
 static bool take_version(struct frictiond_set *set, const struct text *answer, struct frictiond_error *error)
 {
 	json_t *info = parse(answer, error);
@@ -586,7 +586,6 @@ static bool take_version(struct frictiond_set *set, const struct text *answer, s
 	return true;
 }
 
-/* PUT or PATCH of a document. */
 static bool send_set(struct frictiond_set *set, const char *method, const char *version, const json_t *document,
                      const struct frictiond_frame *frame, struct frictiond_error *error)
 {
@@ -607,7 +606,7 @@ static bool put(struct frictiond_set *set, struct frictiond_error *error)
 	return send_set(set, "PUT", NULL, set->document, &set->frame, error);
 }
 
-/* Whether another PUT mends it. */
+/* Whether another PUT resolves the error. */
 static bool is_lost_set(const struct frictiond_error *error)
 {
 	return strcmp(error->code, "unknown_set") == 0 || strcmp(error->code, "set_changed") == 0;
@@ -623,7 +622,7 @@ static void free_set(struct frictiond_set *set)
 	free(set);
 }
 
-/* The numbers that a reference stands for, or the whole value, moved from one frame to another. NULL: out of memory. */
+/* Copies the numbers of a reference, or a whole value, from one frame to another. NULL: out of memory. */
 static json_t *carry(const json_t *value, const struct frictiond_frame *from, struct frictiond_frame *to);
 
 static json_t *carry_members(const json_t *object, const struct frictiond_frame *from, struct frictiond_frame *to)
@@ -664,7 +663,7 @@ static json_t *carry(const json_t *value, const struct frictiond_frame *from, st
 	return NULL;
 }
 
-/* Merges a patch (RFC 7396). References are replaced whole, like arrays. */
+/* Merges a patch (RFC 7396). A reference is replaced as a whole, like an array. */
 static bool merge(json_t *target, const json_t *patch)
 {
 	const char *name;
@@ -722,7 +721,7 @@ const char *frictiond_set_name(const struct frictiond_set *set)
 	return set->name;
 }
 
-/* Asks, and again after putting the set again where it was lost, at most twice. */
+/* Sends a request about a set. If the set was lost, puts it again and repeats the request, at most twice. */
 static int ask_set(struct frictiond_set *set, struct request *request, struct frictiond_answer *answer,
                    struct frictiond_error *error)
 {
@@ -792,7 +791,7 @@ int frictiond_set_pattern(struct frictiond_set *set, const char *format, const c
 	return result;
 }
 
-/* The merged document with a tail of its own, free of what the patch has replaced. */
+/* The merged document with a tail of its own, which omits arrays that the patch has replaced. */
 static bool merged(const struct frictiond_set *set, const json_t *fields, const struct frictiond_frame *frame,
                    struct frictiond_set *after)
 {
@@ -831,7 +830,7 @@ int frictiond_set_patch(struct frictiond_set *set, const json_t *fields, const s
 	return ok ? 0 : -1;
 }
 
-/* A patch of one group's anchors; false: out of memory, or they are no numbers. */
+/* Patches one group's anchors. @return false if memory runs out, or if they are not numbers */
 static bool carry_anchor(json_t *fields, const char *name, const struct frictiond_answer *answer, const json_t *anchor,
                          double ratio, struct frictiond_frame *frame)
 {

@@ -79,9 +79,9 @@ int frictiond_vjp_frame(struct frictiond *service, const json_t *document, const
                         struct frictiond_answer *answer, struct frictiond_error *error);
 void frictiond_answer_free(struct frictiond_answer *answer);
 
-/* Collision sets: contacts that the service keeps prepared, for many evaluations. The service may forget a set, or be
+/* Collision sets: contacts that the service keeps prepared for many evaluations. The service may forget a set, or be
  * replaced by one that does not have it. The client then PUTs it again, with all patches. Every request states the
- * version of the set, so no answer is for contacts that somebody else has put under the name. A set uses the
+ * version of the set, so no response is about contacts that somebody else has put under the name. A set uses the
  * connection of its service; close the set first. */
 struct frictiond_set;
 

@@ -43,10 +43,10 @@ static struct fric_contacts *prepare(const struct blocks *at)
 
 struct state {
 	double energy, terms, residual[MOST], stiffness[MOST]; /* N m/s; the sum of its terms' sizes; N, N s/m */
-	double balance;                                        /* of the block where it is worst */
+	double balance;                                        /* the largest imbalance of any block */
 };
 
-/* What a time step minimises, (v - before)^2 mass / 2h - load v + D(v), and its derivatives. */
+/* The function that a time step minimises, (v - before)^2 mass / 2h - load v + D(v), and its derivatives. */
 static bool evaluate(const struct blocks *at, const struct fric_contacts *contacts, const double *v, struct state *out)
 {
 	const struct fric_query query = {.velocities = v};
@@ -64,14 +64,14 @@ static bool evaluate(const struct blocks *at, const struct fric_contacts *contac
 		out->terms += kinetic + fabs(work);
 		out->residual[i] = mass / at->h * away + gradient[i * DIM] - at->load[i];
 		out->stiffness[i] = fmax(out->stiffness[i], -0.9 * mass / at->h) +
-		                    mass / at->h; /* positive, so that it goes downhill */
+		                    mass / at->h; /* positive, so that steps go downhill */
 		out->balance = fmax(out->balance, fabs(out->residual[i]) / fmax(at->normal_force[i], fabs(push)));
 	}
 	return true;
 }
 
-/* Moves v along Newton's direction, as far as the energy falls; where energies differ by rounding only, the forces out of
- * balance decide. */
+/* Moves v along Newton's direction as far as the energy decreases. If energies differ only by rounding, the imbalance
+ * of the forces decides. */
 static bool downhill(const struct blocks *at, const struct fric_contacts *contacts, double *v, struct state *state)
 {
 	double tried[MOST * DIM] = {0}, slope = 0;
@@ -94,8 +94,8 @@ static bool downhill(const struct blocks *at, const struct fric_contacts *contac
 	return false;
 }
 
-/* Newton's method for all blocks, from no slip: from the last velocity it might find a solution that slides where there
- * is one that sticks. False: the forces do not balance. */
+/* Newton's method for all blocks, starting without slip: from the last velocity it might find a solution that slides
+ * although there is one that sticks. @return false if the forces do not balance */
 static bool newton(const struct blocks *at, const struct fric_contacts *contacts, double *v)
 {
 	struct state state;
@@ -110,7 +110,7 @@ static bool newton(const struct blocks *at, const struct fric_contacts *contacts
 	return false;
 }
 
-/* A time step; with anchors, what the contacts remember is kept for the next. */
+/* A time step. With anchors, the deflection of the contacts is kept for the next step. */
 static bool step(struct blocks *at, bool anchored)
 {
 	struct fric_contacts *contacts = prepare(at);

@@ -12,7 +12,7 @@ int main(void)
 	const int32_t vertex = 0;
 
 	struct fric_batch batch = {.dim = 3, .n_vertices = 1};
-	batch.friction.eps_v = 1e-3; /* m/s: below this speed it sticks */
+	batch.friction.eps_v = 1e-3; /* m/s: below this speed the contact sticks */
 	batch.groups[FRIC_PLANE_VERTEX] = (struct fric_group){
 		.n = 1,
 		.vertices = &vertex,

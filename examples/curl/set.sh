@@ -25,7 +25,7 @@ try() {
 		-H 'Content-Type: application/json' ${4:+-H "$4"} --data-binary "@$3" 2> "$folder/error"
 }
 
-# Says why the last request failed, and ends.
+# Prints the reason why the last request failed, and exits.
 explain() {
 	cat "$folder/error" >&2
 	[ "$1" != 7 ] || echo "$url: is it running?" >&2
@@ -39,12 +39,13 @@ put() {
 	version=$(jq -r .version "$folder/answer")
 }
 
-# Whether another PUT mends it: the service has forgotten the set, or somebody else has put another one.
+# Whether another PUT resolves the error: the service has forgotten the set, or somebody else has put another one.
 is_lost() {
 	jq -e '.code == "unknown_set" or .code == "set_changed"' "$folder/answer" > "$folder/lost" 2>&1
 }
 
-# ask METHOD PATH FILE: a request about the set as we know it. PUTs it again where it was lost, at most twice.
+# ask METHOD PATH FILE: a request about the version of the set that we have put. If it was lost, puts it again, at most
+# twice.
 ask() {
 	local attempt status
 	for attempt in 1 2 3; do
@@ -56,7 +57,7 @@ ask() {
 	done
 }
 
-# patch FILE: JSON Merge Patch. What the set is by then is remembered, to be PUT again.
+# patch FILE: JSON Merge Patch. Keeps the resulting document, to PUT it again.
 patch() {
 	jq --slurpfile patch "$1" '
 		def merged($patch):

@@ -12,7 +12,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
 # --fail-with-body: curl fails on any status other than 200, but still prints the reason. --retry: tries again after
-# 503, with which the service says that it is busy for the moment; repeating a request is always safe.
+# 503, the status of a service that is busy; repeating a request is always safe.
 status=0
 curl -sS "${near[@]}" --fail-with-body --retry 5 --max-time 300 -o "$folder/answer" "$base/v1/evaluate" \
 	-H 'Content-Type: application/json' --data-binary @- 2> "$folder/error" <<-'END' || status=$?
@@ -31,7 +31,7 @@ curl -sS "${near[@]}" --fail-with-body --retry 5 --max-time 300 -o "$folder/answ
 if [ "$status" != 0 ]; then
 	cat "$folder/error" >&2
 	[ "$status" != 7 ] || echo "$url: is it running?" >&2
-	# application/problem+json: "detail" says what is wrong, "pointer" says where in the request.
+	# application/problem+json: "detail" describes the error, "pointer" names its place in the request.
 	jq -r '.detail, (.errors[]? | "\(.pointer): \(.detail)")' "$folder/answer" >&2 2> "$folder/no-problem" ||
 		cat "$folder/answer" >&2 2> "$folder/no-answer" || true
 	exit 1

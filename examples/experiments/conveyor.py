@@ -3,9 +3,10 @@
 
 usage: conveyor.py [URL] [--plot FILE]
 
-The belt is a plane whose surface moves: "surface_velocity". The block is dragged with mu g until it moves as the belt
-does, after v / (mu g). The disc is a rigid body in 2D that two belts touch, above and below. In the end it rolls on
-both: its centre moves with the mean of their speeds, and it spins with half their difference over its radius.
+The belt is a plane whose surface moves ("surface_velocity"). It accelerates the block with mu g until the block moves
+with the belt, after v / (mu g). The disc is a rigid body in 2D between two belts, above and below it. In the end it
+rolls on both: its centre moves with the mean of their speeds, and it spins with half their difference divided by its
+radius.
 """
 import numpy as np
 
@@ -29,7 +30,8 @@ def dropped(client, steps):
 
 
 def pressed(client, steps):
-    """Twists (v_x, v_y, omega) [steps + 1, 3] of a disc between two belts, from rest on. Its centre is the origin."""
+    """Twists (v_x, v_y, omega) [steps + 1, 3] of a disc between two belts, which starts at rest. Its centre is the
+    origin."""
     belts = {"bodies": [0, 0], "point": [[0, -RADIUS], [0, RADIUS]], "normal": [[0, 1], [0, -1]],
              "normal_force": PRESS, "surface_velocity": [[BELTS[0], 0], [BELTS[1], 0]]}
     request = {"dim": 2, "body_positions": [[0, 0]], "friction": {"mu": MU, "eps_v": EPS_V},
@@ -37,16 +39,18 @@ def pressed(client, steps):
     inertia = np.array([[MASS, MASS, MASS * RADIUS**2 / 2]])
     v, twists = np.zeros((1, 3)), [np.zeros(3)]
     for _ in range(steps):
-        v, answer = step(client, request, inertia, v, 0 * v, STEP, start=v)  # one coefficient: one solution
+        v, answer = step(client, request, inertia, v, 0 * v, STEP, start=v)  # with a single coefficient there is only
+                                                                             # one solution
         twists.append(v[0])
     return np.array(twists)
 
 
 def rolling(t):
-    """The same by Coulomb's law, for belts that run against each other, the lower one faster. First the disc slips on
-    both, and only its spin changes; then it rolls on the upper belt, which takes a third of the force below."""
+    """The same by Coulomb's law, for belts in opposite directions, of which the lower one is faster. First the disc
+    slips on both, and only its spin changes. Then it rolls on the upper belt, and the friction there is a third of that
+    below."""
     f, (below, above) = MU * PRESS, BELTS
-    first = -above * MASS / (4 * f)  # until the disc's upper rim is as fast as the belt there
+    first = -above * MASS / (4 * f)  # until the upper rim of the disc is as fast as the belt
     last = first + (below + above) * 3 * MASS / (8 * f)
     spin = 4 * f / MASS * np.minimum(t, first)
     slow = 4 * f / (3 * MASS) * (np.clip(t, first, last) - first)

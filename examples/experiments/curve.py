@@ -4,8 +4,8 @@
 usage: curve.py [URL] [--table FILE] [--plot FILE]
 
 The law "curve" goes through the points of a table and is monotone between them. The first point's speed becomes eps_v,
-below which the contact sticks, and its coefficient becomes mu; all others are counted from there. One block slides at
-each speed of the table, and many between; friction over normal force is compared with the table.
+below which the contact sticks, and its coefficient becomes mu; all others are relative to these. One block slides at
+each speed of the table, and many in between. Friction divided by normal force is compared with the table.
 """
 import pathlib
 
@@ -26,7 +26,7 @@ def law(table):
 
 
 def slid(client, friction, speeds):
-    """Friction over normal force at each speed."""
+    """Friction divided by normal force, at each speed."""
     v = np.column_stack([speeds, 0 * speeds])
     plane = {"vertices": np.arange(len(v)), "plane_normal": [0, 1], "normal_force": NORMAL}
     answer = evaluate(client, {"dim": 2, "friction": friction, "collisions": {"plane_vertex": plane}}, v,
@@ -35,7 +35,8 @@ def slid(client, friction, speeds):
 
 
 def between(table, speeds):
-    """The same from the points alone: SciPy's cubic with the slopes of Fritsch and Butland, level at both ends."""
+    """The same, computed from the points alone: SciPy's cubic with the slopes of Fritsch and Butland, and slope 0 at
+    both ends."""
     x, y = table.T
     h, slope = np.diff(x), np.diff(y) / np.diff(x)
     left, right = 2 * h[1:] + h[:-1], h[1:] + 2 * h[:-1]

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""A body that follows a path: where to put the posts between which a puck is drawn across a table.
+"""A body that follows a path: optimises the posts between which a puck is drawn across a table.
 
 usage: follow.py [URL] [--steps N] [--iterations N] [--plot FILE]
 
-A spring draws a puck across a table, between round posts that it rubs against. The posts are moved until the puck's path
-is as close to a wave as they can make it. The derivatives of the distance by all posts cost two requests: the matrices of
-the adjoint equations at all moments, and one vjp. Time steps are implicit in the positions, too; they are solved by
-Newton's method with position_jacobian, or by lagging, and both are compared.
+A spring draws a puck across a table, between round posts that it rubs against. The posts are moved until its path is
+as close to a wave as possible. The derivatives of the distance with respect to all posts cost two requests: the
+matrices of the adjoint equations for all time steps, and one vjp. Time steps are implicit in the positions, too. They
+are solved by Newton's method with position_jacobian or by lagging, and the two are compared.
 """
 import dataclasses
 import time
@@ -18,36 +18,38 @@ from scipy.sparse import csr_matrix
 from motion import BLUE, G, GREEN, GREY, figure, frictiond, options, run, save
 
 MASS, SPRING, SPEED = 0.2, 60.0, 0.5                            # kg, N/m, m/s of the hand that holds the spring
-LENGTH, WAVE, HEIGHT = 1.0, 0.8, 0.03                           # m: the hand's way, the path's period, its amplitude
-RADII, REACH, STIFFNESS = 0.03, 0.02, 2e4                       # m, m: of puck and post together, of their contact; its stiffness
-DRAG = 1.0                                                      # s/m, of the table's grease: force over weight and speed
+LENGTH, WAVE, HEIGHT = 1.0, 0.8, 0.03                           # m: the hand's path; the wave's period and amplitude
+RADII, REACH, STIFFNESS = 0.03, 0.02, 2e4                       # m, m, N/m^3: sum of both radii, reach, stiffness
+DRAG = 1.0                                                      # s/m, of the grease: force / weight / speed
 FRICTION = {"mu_s": 0.4, "mu_k": 0.3, "eps_v": 0.01}
 BARRIER = {"dhat": REACH, "dmin": RADII, "stiffness": STIFFNESS}
-SMALL = 1e-10                                                   # residual that is none, as a share of the spring's force
-UNIT = 3e-3                                                     # m, that the optimiser moves a post by at first
+SMALL = 1e-10                                                   # allowed residual, relative to the spring's force
+UNIT = 3e-3                                                     # m, the optimiser's unit for moving a post
 FREE = slice(0, 2)                                              # the puck stays on the table
 
 
 def path(x):
-    """The wave, and its slope."""
+    """Height and slope of the wave."""
     return HEIGHT * np.sin(2 * np.pi * x / WAVE), HEIGHT * 2 * np.pi / WAVE * np.cos(2 * np.pi * x / WAVE)
 
 
 def first_posts():
-    """In two rows, on the side from which they push the puck outwards: three to each half of the wave. [n, 2]"""
+    """Two rows of posts, on the side from which they push the puck outwards: three for each half of the wave. [n, 2]"""
     x = WAVE / 8 * np.array([1, 2, 3, 5, 6, 7, 9])
     return np.column_stack([x, -0.8 * RADII * np.sign(path(x)[0])])
 
 
-# --- what presses ------------------------------------------------------------------------------------------------------
+# --- contact with posts
+# ------------------------------------------------------------------------------------------------
 
 def presses(puck, posts):
-    """Of all pairs of a puck and a post: the derivative of the energy of their contact by the puck's position, and the
-    second one. [.., n, 2] and [.., n, 2, 2]. Its size is the normal force that the service rubs with."""
+    """For all pairs of a puck and a post, the first and second derivatives of their contact's energy with respect to
+    the puck's position: [.., n, 2] and [.., n, 2, 2]. The length of the first is the normal force that the service
+    uses."""
     r = puck[..., None, :] - posts
     d = np.sqrt((r * r).sum(-1))
     n, reach = r / d[..., None], (2 * RADII + REACH) * REACH
-    square = np.minimum(d * d - RADII**2, reach)  # nothing beyond
+    square = np.minimum(d * d - RADII**2, reach)  # zero beyond the reach
     bracket = 2 * np.log(square / reach) - reach / square + 1
     by_square = -bracket + (reach - square) * (2 / square + reach / square**2)
     force = -STIFFNESS * (reach - square) * bracket * 2 * d
@@ -56,10 +58,11 @@ def presses(puck, posts):
     return -force[..., None] * n, -slope[..., None, None] * along - (force / d)[..., None, None] * (np.eye(2) - along)
 
 
-# --- what rubs ---------------------------------------------------------------------------------------------------------
+# --- friction
+# ----------------------------------------------------------------------------------------------------------
 
 def batch(pucks, posts):
-    """Pucks and posts as vertices, in this order. Each puck touches all posts and the table."""
+    """The pucks, then the posts, as vertices. Each puck may touch all posts and touches the table."""
     n, m = len(pucks), len(posts)
     flat = np.vstack([pucks, posts])
     return {"dim": 3, "positions": np.column_stack([flat, np.zeros(n + m)]), "friction": FRICTION, "barrier": BARRIER,
@@ -73,7 +76,7 @@ def velocities(v, posts):
 
 
 def jacobian(answer):
-    """Of an answer, as a matrix of SciPy."""
+    """The position Jacobian of an answer, as a SciPy matrix."""
     of = answer["position_jacobian"]
     return csr_matrix((of["data"], of["indices"], of["indptr"]), of["shape"])
 
@@ -83,15 +86,15 @@ MATRICES = {"outputs": ["gradient", "hessian", "position_jacobian"], "hessian": 
 
 
 def blocks(matrix, n):
-    """Of each of the first n vertices by itself: [n, 2, 2]."""
+    """The diagonal blocks of the first n vertices: [n, 2, 2]."""
     return np.stack([matrix[3 * k:3 * k + 2, 3 * k:3 * k + 2].toarray() for k in range(n)])
 
 
 class Table:
-    """The motion among posts, by implicit Euler: MASS (v - before) / h + SPRING (x - hand) + presses + rubs = 0, all of it at
-    the new positions x.
+    """The motion among posts, by implicit Euler: MASS (v - before) / h + SPRING (x - hand) + presses + rubs = 0, with
+    all terms at the new positions x.
 
-    requests   how many there have been
+    requests   number of requests so far
     """
 
     def __init__(self, client, steps):
@@ -109,8 +112,8 @@ class Table:
     # --- one step ------------------------------------------------------------------------------------------------------
 
     def residual(self, x, before, hand, posts, v, lagged):
-        """The residual of a step that ends with v, with friction at the positions `lagged`; its derivative with respect
-        to velocities; and that of friction with respect to positions."""
+        """The residual of a step that ends with velocity v, with friction at the positions `lagged`; its derivative
+        with respect to velocities; and the derivative of friction with respect to positions."""
         force, by_velocity, by_position = self.rubs(lagged[None], v[None], posts)
         new, h = x + self.h * v, self.h
         press, stiff = presses(new, posts)
@@ -119,8 +122,8 @@ class Table:
         return off, rest, h * by_position[0]
 
     def solve(self, x, before, hand, posts, v, lagged=None):
-        """Newton's method for one step: with friction at its own positions, or at those that are given. A step is not so
-        long that it would jump across a post, and shorter while it makes the residual larger."""
+        """Newton's method for one step, with friction at its own positions or at given ones. Steps are shortened if
+        they would jump across a post or increase the residual."""
         small, length = SMALL * SPRING * SPEED * 0.1, 1.0
         there = (lambda u: x + self.h * u) if lagged is None else (lambda u: lagged)
         off, matrix, turn = self.residual(x, before, hand, posts, v, there(v))
@@ -146,11 +149,12 @@ class Table:
             np.sqrt(((x + step - posts)**2).sum(1)) > RADII + 0.2 * gap).all() and np.sqrt((step * step).sum()) < RADII
 
     def newton(self, x, before, hand, posts):
-        """From rest, where nothing slips: from the last velocity it may find a solution that slides on."""
+        """Starts at rest, where nothing slips: from the last velocity it may find a solution that continues to
+        slide."""
         return self.solve(x, before, hand, posts, 0 * before)
 
     def lag(self, x, before, hand, posts):
-        """Friction is where the last solution was, again and again, until that is where the step ends."""
+        """Repeats the step with friction at the last solution, until the solution no longer moves."""
         v, at = 0 * before, x
         for _ in range(200):
             v = self.solve(x, before, hand, posts, v, at)
@@ -162,7 +166,8 @@ class Table:
     # --- all steps -----------------------------------------------------------------------------------------------------
 
     def simulate(self, posts, step=None):
-        """Positions and velocities at the ends of the steps, [steps, 2] each, and the requests that each step took."""
+        """Positions and velocities at the ends of the steps, [steps, 2] each, and the number of requests for each
+        step."""
         x, v, out, asked = np.zeros(2), np.zeros(2), [], []
         for hand in self.hands:
             requests = self.requests
@@ -173,8 +178,8 @@ class Table:
         return *np.array(out).swapaxes(0, 1), np.array(asked)
 
     def pull_back(self, x, v, posts, by_x):
-        """The derivative of a function of the positions by the posts, from that by the positions: the adjoint equations,
-        from the last step to the first."""
+        """Given the derivative of a function with respect to the puck's positions, its derivative with respect to the
+        posts: solves the adjoint equations, from the last step to the first."""
         force, by_velocity, by_position = self.rubs(x, v, posts)
         press, stiff = presses(x, posts)
         by_position += SPRING * np.eye(2) + stiff.sum(1)
@@ -195,7 +200,8 @@ class Table:
 # --- the best posts ----------------------------------------------------------------------------------------------------
 
 def distance(x):
-    """Half the mean square of the puck's distance from the wave, in mm^2; its derivative with respect to positions."""
+    """Half the mean square of the puck's distance from the wave, in mm^2, and its derivative with respect to
+    positions."""
     wave, slope = path(x[:, 0])
     off = 1e3 * (x[:, 1] - wave)
     return (off * off).mean() / 2, 1e3 * off[:, None] / len(x) * np.column_stack([-slope, np.ones(len(x))])
@@ -204,13 +210,13 @@ def distance(x):
 @dataclasses.dataclass
 class Found:
     posts: np.ndarray
-    distances: np.ndarray    # of each simulation
+    distances: np.ndarray    # one per simulation
     requests: int
     seconds: float
 
 
 def improve(client, steps, iterations):
-    """By L-BFGS, posts not farther than 30 mm along the way and 15 mm across it."""
+    """Uses L-BFGS, and moves posts by at most 30 mm along the path and 15 mm across it."""
     table, distances, began, first = Table(client, steps), [], time.perf_counter(), first_posts()
 
     def total(moved):
@@ -226,7 +232,7 @@ def improve(client, steps, iterations):
 
 
 def by_differences(table, posts, h=1e-6):
-    """Central ones, of the distance by every coordinate of the posts: two simulations each."""
+    """Central differences of the distance with respect to every coordinate of the posts: two simulations each."""
     out = np.empty_like(posts)
     for k in np.ndindex(*posts.shape):
         shift = np.zeros_like(posts)
@@ -237,7 +243,7 @@ def by_differences(table, posts, h=1e-6):
 
 
 def compared(client, posts, steps):
-    """Requests for each step by Newton's method and by lagging, and how far apart their paths are (m)."""
+    """Requests for each step by Newton's method and by lagging, and the largest distance between their paths (m)."""
     newton, lagging = Table(client, steps), Table(client, steps)
     x, _, asked = newton.simulate(posts)
     other, _, asked_lagging = lagging.simulate(posts, lagging.lag)
@@ -277,7 +283,8 @@ def by_adjoint(table, posts):
 
 
 def timed(table, derivatives, posts):
-    """Derivatives of the distance by the posts, and the seconds and requests that they took, simulations included."""
+    """Derivatives of the distance with respect to the posts, and the seconds and requests that they took, including
+    simulations."""
     began, requests = time.perf_counter(), table.requests
     out = derivatives(table, posts)
     return out, time.perf_counter() - began, table.requests - requests
@@ -291,7 +298,7 @@ def draw(file, table, found):
     for axis, posts, what in zip(axes, (first_posts(), found.posts), ("at first", "at last")):
         axis.plot(x, path(x)[0], color=GREEN, lw=1, label="wanted")
         axis.plot(*table.simulate(posts)[0].T, ".-", color=BLUE, ms=3, lw=0.8, label="the puck's centre")
-        for post in posts:  # as wide as the puck's centre sees them
+        for post in posts:  # drawn with RADII, the closest distance of the puck's centre
             axis.add_patch(Circle(post, RADII, facecolor="0.9", edgecolor=GREY))
         axis.set(title=f"Posts {what}", ylabel="y (m)", aspect="equal", ylim=(-0.075, 0.075))
     axes[0].legend(ncols=2, loc="lower center")

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Coefficients from a trajectory: what friction a puck has on a shaking table, found by least squares.
+"""Coefficients from a trajectory: estimates the friction of a puck on a shaking table by least squares.
 
 usage: identify.py [URL] [--steps N] [--noise N] [--seed N] [--plot FILE]
 
 The table shakes more and more, and the puck begins to slide on it. Its velocity is measured, with noise. mu_s, mu_k,
-eps_v and stribeck_speed are those with which a simulated puck comes closest to the measured one. The derivatives of the
-sum of squares by all four cost one request: /v1/vjp, with the adjoint of the trajectory for a cotangent.
+eps_v and stribeck_speed are found by bringing a simulated puck as close as possible to the measured one. The
+derivatives of the sum of squares with respect to all four cost one request: /v1/vjp, with the adjoint of the trajectory
+as cotangent.
 """
 import dataclasses
 import time
@@ -22,11 +23,11 @@ UNITS = ("", "", "m/s", "m/s")
 FIELDS = ["/friction/" + name for name in NAMES]
 TRUE = np.array([0.45, 0.25, 0.02, 0.15])
 START = np.array([0.8, 0.15, 0.005, 0.5])
-SMALL = 1e-13  # residual of the equations of motion, as a share of the largest force
+SMALL = 1e-13  # residual of the equations of motion, relative to the largest force
 
 
 def table(steps):
-    """Velocities of the table at the ends of the time steps: 3 Hz, up to 0.8 m/s."""
+    """Velocities of the table at the ends of the time steps: 3 Hz, increasing to 0.8 m/s."""
     t = STEP * np.arange(1, steps + 1)
     return 0.8 * t / t[-1] * np.sin(2 * np.pi * 3 * t)
 
@@ -34,16 +35,16 @@ def table(steps):
 class Puck:
     """The puck's motion by implicit Euler, MASS (v[n] - v[n-1]) / STEP + g(v[n]) = 0, as one system of equations.
 
-    Each moment is a vertex of its own, with a contact of its own, whose surface moves as the table does then. So one
-    request evaluates friction at all moments, and a step of Newton's method for all of them is a bidiagonal system. The
-    contacts stay with the service as a set, of which only the law changes.
+    Each time step has a vertex and a contact of its own, whose surface moves as the table does at that time. So one
+    request evaluates friction at all times, and a step of Newton's method for all of them is a bidiagonal system. The
+    contacts are stored in the service as a set, of which only the law changes.
 
-    simulations, requests   how many there have been
+    simulations, requests   numbers so far
     """
 
     def __init__(self, client, steps):
         self.steps, self.requests, self.simulations = steps, 0, 0
-        self.surface = self.v = table(steps)  # v begins as if the puck stuck, later it is the last trajectory
+        self.surface = self.v = table(steps)  # v starts as if the puck stuck; later it is the last trajectory
         self.contacts = client.set({
             "dim": 2, "n_vertices": steps, "friction": law(START),
             "collisions": {"plane_vertex": {"vertices": np.arange(steps), "plane_normal": [0, 1],
@@ -63,16 +64,17 @@ class Puck:
         return answer["gradient"][::2], slope[::2]
 
     def simulate(self, theta):
-        """Velocities at the ends of the steps. Newton's method, from the last trajectory (MASS / STEP is more than friction
-        falls with slip, so there is one solution wherever it begins); a step of it that would pass
-        the table's velocity ends there, where friction is steepest, and goes on from there."""
+        """Velocities at the ends of the steps, by Newton's method from the last trajectory. There is one solution
+        wherever it starts, because MASS / STEP exceeds the rate at which friction falls with slip. A Newton step that
+        would pass the table's velocity stops there, where friction is steepest."""
         self.requests += 1
         self.contacts.patch(friction=law(theta))
         self.simulations += 1
         for _ in range(200):
             force, slope = self.friction(self.v)
             off = MASS / STEP * np.diff(self.v, prepend=0) + force
-            self.bands = np.array([MASS / STEP + slope, np.full(self.steps, -MASS / STEP)])  # diagonal, and below it
+            self.bands = np.array([MASS / STEP + slope, np.full(self.steps, -MASS / STEP)])  # the diagonal, and the
+                                                                                             # band below it
             if abs(off).max() <= SMALL * MASS / STEP * abs(self.surface).max():
                 return self.v
             rising = np.maximum(self.bands, [[MASS / STEP / 2], [-MASS / STEP]])
@@ -81,16 +83,17 @@ class Puck:
         raise RuntimeError("Newton's method does not converge: take a smaller time step")
 
     def pull_back(self, cotangent):
-        """Derivatives of the sum of velocities times cotangents by the four numbers, at the last trajectory. The
-        adjoint is the solution of the transposed system, and everything else is one request."""
-        transposed = np.array([np.roll(self.bands[1], 1), self.bands[0]])  # what is above the diagonal, and that
+        """Derivatives of the sum of velocities times cotangents with respect to the four numbers, at the last
+        trajectory. The adjoint solves the transposed system; then one request is enough."""
+        transposed = np.array([np.roll(self.bands[1], 1), self.bands[0]])  # the band above the diagonal, and the
+                                                                           # diagonal
         adjoint = -solve_banded((0, 1), transposed, cotangent)
         self.requests += 1
         answer = self.contacts.vjp(in_2d(self.v), {"gradient": in_2d(adjoint).ravel()}, FIELDS)
         return np.array([answer["cotangents"][field] for field in FIELDS])
 
     def push_forward(self, k):
-        """Derivatives of the velocities by one of the four numbers: one request, and one system."""
+        """Derivatives of the velocities with respect to one of the four numbers: one request and one linear system."""
         self.requests += 1
         answer = self.contacts.jvp(in_2d(self.v), {FIELDS[k]: 1.0})
         return -solve_banded((1, 0), self.bands, answer["tangents"]["gradient"][::2])
@@ -105,7 +108,7 @@ def in_2d(v):
 
 
 def measured(client, steps, noise, seed):
-    """Velocities with noise, and those without."""
+    """Velocities with and without noise."""
     puck = Puck(client, steps)
     exact = puck.simulate(TRUE)
     puck.close()
@@ -115,7 +118,7 @@ def measured(client, steps, noise, seed):
 @dataclasses.dataclass
 class Fit:
     theta: np.ndarray     # the four numbers
-    sums: np.ndarray      # half the sum of squares, of each simulation
+    sums: np.ndarray      # half the sum of squares, one per simulation
     requests: int
     seconds: float
 
@@ -127,8 +130,8 @@ def squares(puck, theta, data, noise):
 
 
 def fit(client, data, noise, by_vjp=True, start=START):
-    """The least sum of squares, found by L-BFGS in the logarithms of the four numbers, with derivatives from the
-    service or with forward differences of the sum."""
+    """Minimizes the sum of squares by L-BFGS in the logarithms of the four numbers, with derivatives from the service
+    or from forward differences."""
     puck, sums, began = Puck(client, len(data)), [], time.perf_counter()
 
     def total(x):
@@ -143,14 +146,16 @@ def fit(client, data, noise, by_vjp=True, start=START):
 
 
 def deviations(puck, theta, noise):
-    """Standard deviations of the four numbers due to noise, from the velocities' derivatives with respect to them."""
+    """Standard deviations of the four numbers due to noise, from the derivatives of the velocities with respect to
+    them."""
     puck.simulate(theta)
     jacobian = np.column_stack([puck.push_forward(k) for k in range(4)]) / noise
     return np.sqrt(np.diag(np.linalg.inv(jacobian.T @ jacobian)))
 
 
 def derivatives(puck, theta, data, noise):
-    """Those of half the sum of squares by the logarithms: by vjp, and forward differences as long as the optimiser's."""
+    """Derivatives of half the sum of squares with respect to the logarithms, by vjp and by forward differences with the
+    optimiser's step."""
     half, by_velocities = squares(puck, theta, data, noise)
     by_vjp = puck.pull_back(by_velocities) * theta
     ahead = [squares(puck, theta * np.exp(1.5e-8 * one), data, noise)[0] for one in np.eye(4)]

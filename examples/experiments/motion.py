@@ -1,4 +1,4 @@
-"""What the experiments share: a step of implicit Euler whose friction is the service's, and their command line.
+"""Shared by the experiments: a step of implicit Euler with friction from the service, and the command line.
 
 Needs NumPy and SciPy; Matplotlib for --plot (Debian: python3-numpy python3-scipy python3-matplotlib).
 """
@@ -12,7 +12,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "python"))
 import frictiond  # noqa: E402
 
 G = 9.81  # m/s^2
-ROUNDING = 4e-15  # of the largest force
+ROUNDING = 4e-15  # relative to the largest force
 BLUE, ORANGE, GREEN, GREY = "#0072b2", "#d55e00", "#009e73", "0.5"
 
 
@@ -22,16 +22,16 @@ def step(client, request, inertia, before, load, h, start=None, small=ROUNDING):
     request   for /v1/evaluate without its velocities: of vertices alone, or of bodies alone
     inertia   the diagonal of M in the shape of v: [n_vertices, dim], or [n_bodies, 6] ([n_bodies, 3] in 2D)
     load      forces (and torques) on them, in the same shape
-    start     where Newton's method begins: where the contacts do not slip, unless given. Where friction falls with slip
-              there may be several solutions, and it finds one near
-    small     the residual that is small enough, as a share of the largest force
+    start     where Newton's method starts; by default, where the contacts do not slip. If friction falls with slip,
+              there may be several solutions, and it finds one near its start
+    small     the residual that is small enough, relative to the largest force
     """
     after = client.step(request, before, inertia, h, load, start=start, tolerance=small, collision_outputs=["status"])
     return after.velocities, after.answer
 
 
 def evaluate(client, request, v, **query):
-    """The service's answer at velocities v of the vertices, or of the bodies."""
+    """The service's answer at the velocities v of the vertices or of the bodies."""
     field = "body_velocities" if "body_positions" in request else "velocities"
     return client.evaluate({**request, **query, field: v})
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Blocks on inclines that stay where they are: anchors, and what they hold.
+"""Blocks on inclines that anchors keep in place, and the loads that anchors hold.
 
 usage: rest.py [URL] [--steps N] [--plot FILE]
 
-Without anchors a block below the friction cone creeps for ever, at the speed at which smoothed friction balances its
-weight. With them the service says how far each contact is deflected, the next step sends that back, and the block
-comes to rest. It breaks away where its load passes the largest force of the law: mu_s of the normal force with the
-transition `peak`.
+Without anchors a block within the friction cone creeps forever, at the speed at which smoothed friction balances its
+weight. With them the service returns the deflection of each contact, the next step sends it back, and the block comes
+to rest. It breaks away when its load exceeds the largest force of the law, which is mu_s times the normal force with
+the transition `peak`.
 """
 import numpy as np
 
@@ -14,17 +14,18 @@ from motion import BLUE, G, GREEN, GREY, ORANGE, evaluate, figure, frictiond, op
 
 MASS, MU, EPS_V, STEP = 2.0, 0.5, 1e-3, 1e-3  # kg, -, m/s, s
 SLOPES = np.array([0.5, 0.95])                # tan(angle) / mu
-MU_S, MU_K = 0.6, 0.3                         # of the blocks that break away
+MU_S, MU_K = 0.6, 0.3                         # for the blocks that break away
 
 
 def blocks(n, normal_force, dim=2, **friction):
-    """n blocks, each one vertex on a plane; "plane_normal" is up, and the plane is turned instead of gravity."""
+    """n blocks, each of them one vertex on a plane. "plane_normal" points up, and the plane is turned instead of
+    gravity."""
     plane = {"vertices": np.arange(n), "plane_normal": [0] * (dim - 1) + [1], "normal_force": normal_force}
     return {"dim": dim, "friction": friction, "collisions": {"plane_vertex": plane}}
 
 
 def anchored(request, answer):
-    """The next step's request: the deflections that the answer says."""
+    """The request for the next step, with the deflections from the answer."""
     plane = {**request["collisions"]["plane_vertex"], "anchor": answer["collisions"]["plane_vertex"]["anchor"]}
     return {**request, "collisions": {"plane_vertex": plane}}
 
@@ -44,9 +45,10 @@ def rest(client, steps, anchors):
 
 
 def holds(client, request, weight, share, v):
-    """Whether a load of that share of the weight is held, from the state that `request` and `v` are. The state
-    afterwards, if it is."""
-    h, eps_v = 0.1, request["friction"]["eps_v"]  # a long step, so that inertia carries nothing across the peak
+    """Whether a load of this share of the weight is held, starting from `request` and `v`; and the state afterwards, if
+    it is held."""
+    h, eps_v = 0.1, request["friction"]["eps_v"]  # a long step, so that inertia does not carry the block across the
+                                                  # peak
     for _ in range(10000):
         load = np.array([[share * weight, 0]])
         v, answer = step(client, request, np.full((1, 2), weight / G), v, load, h)
@@ -59,8 +61,8 @@ def holds(client, request, weight, share, v):
 
 
 def break_away(client, mu_s, mu_k, **friction):
-    """The largest load that is held, as a share of the weight: bisection, each load put on the block that rests under
-    the one below."""
+    """The largest load that is held, relative to the weight, by bisection. Each load is applied to the block at rest
+    under the last load that was held."""
     held, slips, weight = 0.0, 1.7 * mu_s, MASS * G
     state = blocks(1, weight, mu_s=mu_s, mu_k=mu_k, eps_v=1e-6, **friction), np.zeros((1, 2))
     while slips - held > 1e-10:
@@ -74,8 +76,8 @@ def break_away(client, mu_s, mu_k, **friction):
 
 
 def shake(client, n=20, steps=200, seed=1, h=STEP, size=1.5, **friction):
-    """Kinetic energy plus what the anchors store, and the work of the random loads that push n blocks about:
-    [steps + 1] each, J. What friction's heat takes, the difference, never comes back."""
+    """Kinetic energy plus the energy stored by anchors, and the work of random loads that push n blocks about: [steps +
+    1] each, J. The difference is heat, which never comes back."""
     rng, weight = np.random.default_rng(seed), MASS * G
     friction = friction or {"mu": MU}
     request = blocks(n, weight, dim=3, eps_v=EPS_V, **friction)

@@ -4,10 +4,10 @@
 usage: rolling.py [URL] [--plot FILE]
 
 A ball that is thrown without spin slides until it rolls, with 5/7 of its speed. Rolling resistance (a length,
-"roll_radius") stops it. A disc that spins on the spot is stopped by one contact with "spin_radius" 2R/3, in the time
-that Coulomb's law gives for uniform pressure. A disc that slides and spins is resisted by less than the two alone:
-400 contacts spread over it do as the integral over the disc does; the one contact with "spin_radius" shares its one
-budget in much the same way, and the program says how far it is off.
+"roll_radius") stops it. One contact with "spin_radius" 2R/3 stops a disc that spins on the spot in the time that
+Coulomb's law gives for uniform pressure. If a disc slides and spins, force and torque are smaller than for either
+motion alone. 400 contacts spread over the disc agree with the integral over it; the single contact with "spin_radius"
+divides its budget in a similar way, and the program prints how far it is off.
 """
 import math
 
@@ -18,21 +18,21 @@ from scipy.special import ellipe, ellipk
 from motion import BLUE, G, GREY, ORANGE, evaluate, figure, frictiond, gradient, options, run, save, step, tell
 
 MASS, RADIUS, MU, EPS_V, STEP = 2.0, 0.1, 0.2, 1e-5, 5e-3  # kg, m, -, m/s, s
-ROLL = 0.01                                                # m: a coefficient of rolling resistance of MU * ROLL
+ROLL = 0.01                                                # m, for a rolling resistance coefficient of MU * ROLL
 BALL = MASS * np.array([[1, 1, 1, *[0.4 * RADIUS**2] * 3]])
 DISC = MASS * np.array([[1, 1, 1, RADIUS**2 / 4, RADIUS**2 / 4, RADIUS**2 / 2]])
-CELLS = 20                                                 # 20 rings of 20 contacts
+CELLS = 20                                                 # there are 20 rings of 20 contacts
 
 
 def on_floor(point, normal_force, **more):
-    """A request with one body, at the origin, that touches a floor at points that keep their places."""
+    """A request with one body at the origin, which touches a floor at points with fixed positions."""
     contacts = {"bodies": np.zeros(len(point), int), "point": point, "normal": [0, 0, 1], "normal_force": normal_force}
     return {"dim": 3, "body_positions": [[0, 0, 0]], "friction": {"mu": MU, "eps_v": EPS_V},
             "collisions": {"body_world": {**contacts, **more}}}
 
 
 def move(client, request, inertia, v, seconds=math.inf):
-    """Twists [steps + 1, 6] of a body, for a time or until its contact sticks."""
+    """Twists [steps + 1, 6] of a body, for some time or until its contact sticks."""
     v, twists = np.array([v]), [np.array(v)]
     while len(twists) <= seconds / STEP and (seconds < math.inf or abs(v[0, :2]).max() > EPS_V
                                              or abs(v[0, 5]) * RADIUS > EPS_V):
@@ -42,7 +42,7 @@ def move(client, request, inertia, v, seconds=math.inf):
 
 
 def way(twists):
-    """The distance along x; exact where the speed changes steadily."""
+    """The distance along x, exact if the speed changes at a constant rate."""
     return STEP * (twists[:-1, 0] + twists[1:, 0]).sum() / 2
 
 
@@ -55,28 +55,28 @@ def thrown(client, speed):
 
 
 def slip_to_roll(radius=RADIUS, roll=ROLL):
-    """The ratio of slip to roll_radius times spin of a ball whose rolling is resisted: one budget pays for both. It is
-    the root of r t^2 + (7/5 - r^2) t - r with r = roll_radius / radius, about 5 r / 7."""
+    """For a ball with rolling resistance, the ratio of its slip to roll_radius times its spin; both share one budget.
+    This is the root of r t^2 + (7/5 - r^2) t - r with r = roll_radius / radius, about 5 r / 7."""
     r = roll / radius
     return (math.sqrt((1.4 - r * r) ** 2 + 4 * r * r) - (1.4 - r * r)) / (2 * r)
 
 
 def rolled(client, speed):
-    """A ball that rolls against its resistance, from the spin on with which it keeps rolling."""
+    """A ball that rolls against its resistance, starting with the spin at which it continues to roll."""
     request = on_floor([[0, 0, -RADIUS]], MASS * G, roll_radius=ROLL)
     return move(client, request, BALL, [speed, 0, 0, 0, speed / (RADIUS + ROLL * slip_to_roll()), 0])
 
 
 def distance(speed):
-    """Until that ball rests."""
+    """The distance until that ball rests."""
     return speed**2 / (2 * MU * G * math.sin(math.atan(slip_to_roll())))
 
 
 # -- a disc -----------------------------------------------------------------------------------------------------------
 
 def patches():
-    """Points and shares of the load of 400 contacts on a disc under uniform pressure: Gauss's rule in r^2, rings turned
-    by the golden ratio; and the radius of the patch that each stands for."""
+    """Points and shares of the load of 400 contacts on a disc under uniform pressure, by Gauss's rule in r^2 with rings
+    turned by the golden ratio; and the radius of the patch that each contact stands for."""
     nodes, weights = np.polynomial.legendre.leggauss(CELLS)
     r, angles = np.sqrt((nodes + 1) / 2), 2 * np.pi * (np.arange(CELLS) / CELLS)
     turned = angles + 2 * np.pi / CELLS * 0.618 * np.arange(CELLS)[:, None]
@@ -86,8 +86,8 @@ def patches():
 
 
 def many(spin):
-    """A disc on 400 contacts. The direction of slip is not one direction within a patch where the disc turns about a
-    point near it: below the speeds that differ there, a contact sticks."""
+    """A disc on 400 contacts. In a patch near the point about which the disc turns, the direction of slip varies; eps_v
+    is chosen so that a contact there sticks."""
     points, share, size = patches()
     return on_floor(points, MASS * G * share, eps_v=np.maximum(1.6 * abs(spin) * size, EPS_V))
 
@@ -98,13 +98,14 @@ def one():
 
 
 def resisted(client, request, speed, spin):
-    """Friction over mu N against sliding, torque over 2/3 mu N R against spinning."""
+    """The force relative to mu N, that of sliding alone, and the torque relative to 2/3 mu N R, that of spinning
+    alone."""
     force = gradient(evaluate(client, request, np.array([[speed, 0, 0, 0, 0, spin]]), outputs=["gradient"]))
     return force[0] / (MU * MASS * G), force[5] / (MU * MASS * G * 2 * RADIUS / 3)
 
 
 def ring(speed, rim):
-    """Means over a ring of the slip's direction: along the speed, and along the ring. Complete elliptic integrals."""
+    """Means of the slip's direction over a ring, along the speed and along the ring, by complete elliptic integrals."""
     total = speed + rim
     m = 4 * speed * rim / total**2
     inverse, length = 2 * ellipk(m) / (math.pi * total), 2 * total * ellipe(m) / math.pi
@@ -113,7 +114,7 @@ def ring(speed, rim):
 
 
 def coulomb(ratio):
-    """The same as resisted, by Coulomb's law under uniform pressure; ratio is speed / (radius * spin) > 0."""
+    """The result of `resisted` by Coulomb's law under uniform pressure; ratio is speed / (radius * spin) > 0."""
     def over(kind, power, factor):
         parts = sorted({0.0, min(ratio, 1.0), 1.0})
         return sum(quad(lambda r: factor * r**power * ring(ratio, r)[kind], *ends, epsabs=1e-11, limit=200)[0]
@@ -122,7 +123,7 @@ def coulomb(ratio):
 
 
 def slides(client, request_at, speed, spin, seconds):
-    """A disc thrown with spin. request_at: the contacts for a spin, lagged at every step."""
+    """A disc thrown with spin. request_at(spin) returns the contacts, which are lagged at every step."""
     v, twists = np.array([[speed, 0, 0, 0, 0, spin]]), [np.array([speed, 0, 0, 0, 0, spin])]
     for _ in range(round(seconds / STEP)):
         v, _ = step(client, request_at(v[0, 5]), DISC, v, 0 * v, STEP)
@@ -131,7 +132,7 @@ def slides(client, request_at, speed, spin, seconds):
 
 
 def by_integral(speed, spin, seconds):
-    """The same by the integral: speeds and spins at every step (the midpoint rule)."""
+    """The result of `slides` by the integral: speed and spin at every step, by the midpoint rule."""
     def change(v, w):
         force, torque = coulomb(v / (RADIUS * w))
         return np.array([-MU * G * force, -MU * MASS * G * 2 * RADIUS / 3 * torque / DISC[0, 5]])

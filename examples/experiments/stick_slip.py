@@ -3,10 +3,11 @@
 
 usage: stick_slip.py [URL] [--plot FILE]
 
-Where the coefficient falls over speeds far below the belt's, this is Coulomb's law with two coefficients, and the
+If the coefficient falls at speeds far below the belt's, this is Coulomb's law with two coefficients, and the
 oscillation has a closed form: the mass rides on the belt until the spring pulls with mu_s N, and then swings freely
-about mu_k N / k until it is as fast as the belt again. Where the coefficient falls gently, that is a negative damper: a
-small oscillation grows until the mass sticks now and then. A viscous part may outweigh it; then the oscillation decays.
+about mu_k N / k until it is as fast as the belt again. If the coefficient falls gradually, it acts as a negative
+damper: a small oscillation grows until the mass sticks from time to time. If a viscous drag outweighs this, the
+oscillation decays.
 """
 import math
 
@@ -23,8 +24,8 @@ MU = {"mu_s": 0.5, "mu_k": 0.3}
 
 
 def ride(client, belt, x, v, h, seconds, **law):
-    """Times, positions and speeds of the mass. The spring is explicit and friction implicit, so that the oscillator
-    keeps its energy (symplectic Euler): v is half a step behind."""
+    """Times, positions and speeds of the mass. The spring is explicit and friction implicit (symplectic Euler), so that
+    the oscillator keeps its energy; v is half a step behind."""
     plane = {"vertices": [0], "plane_normal": [0, 1], "normal_force": NORMAL, "surface_velocity": [belt, 0]}
     request = {"dim": 2, "friction": {"law": "stribeck", **MU, **law}, "collisions": {"plane_vertex": plane}}
     inertia, v, path = np.full((1, 2), MASS), np.array([[v, 0.0]]), [(x, v)]
@@ -36,14 +37,14 @@ def ride(client, belt, x, v, h, seconds, **law):
 
 
 def coulomb(belt):
-    """Amplitude of the slip about its middle (half of the way from one end to the other) and period, by Coulomb's law."""
+    """By Coulomb's law, half the distance between the ends of the oscillation, and its period."""
     rate, held = math.sqrt(SPRING / MASS), (MU["mu_s"] - MU["mu_k"]) * NORMAL / SPRING
     slips = 2 / rate * (math.pi - math.atan(rate * held / belt))
     return math.hypot(held, belt / rate), 2 * held / belt + slips
 
 
 def coefficient(slip, stribeck_speed, eps_v, viscous):
-    """The law as docs/physics.md has it, for the reference."""
+    """The law in docs/physics.md, for the reference."""
     z, x = slip / eps_v, (slip - eps_v) / stribeck_speed
     falls = MU["mu_k"] + (MU["mu_s"] - MU["mu_k"]) * math.exp(-x * x)
     return (MU["mu_s"] * z * (2 - z) if z < 1 else falls) + viscous * slip
@@ -59,7 +60,8 @@ def reference(belt, x, v, t, **law):
 
 
 def balance(belt, **law):
-    """Where the mass could stay while the belt moves on, and the rate at which small oscillations grow there."""
+    """The position at which the mass could rest while the belt moves, and the growth rate of small oscillations
+    there."""
     near = 1e-6 * belt
     slope = (coefficient(belt + near, **law) - coefficient(belt - near, **law)) / (2 * near)
     return coefficient(belt, **law) * NORMAL / SPRING, -NORMAL * slope / (2 * MASS)

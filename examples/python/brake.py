@@ -17,7 +17,7 @@ START = np.array([0.8, 0.0, 0.6])                            # m/s; the floor is
 
 
 def friction(client, v, *outputs):
-    """Those of potential, gradient and Hessian at velocities v that are among the outputs."""
+    """The results among potential, gradient and Hessian that are requested, at velocities v."""
     floor = {"vertices": [0], "plane_normal": [0, 1, 0], "normal_force": MASS * GRAVITY}
     return client.evaluate({
         "dim": 3, "velocities": v.reshape(-1, 3), "friction": {"eps_v": EPS_V, "mu": MU},
@@ -36,7 +36,7 @@ def step(client, before):
         if np.linalg.norm(residual) < 1e-8 * MASS * GRAVITY:
             return v, iteration
         dv = spsolve((MASS / STEP * identity(v.size) + frictiond.hessian_matrix(answer)).tocsc(), -residual)
-        # Without the line search, Newton's method jumps back and forth across the bend at eps_v.
+        # Without the line search, Newton's method jumps back and forth across the kink at eps_v.
         now, length = energy(v, answer["potential"]), 1.0
         while (energy(v + length * dv, friction(client, v + length * dv, "potential")["potential"])
                > now + 1e-4 * length * residual @ dv + 1e-14 * abs(now)):

@@ -50,7 +50,7 @@ def write_frame(file, document):
 
 
 def read_frame(data):
-    """The document, whose arrays are views of data (bytes, or any other buffer with a frame)."""
+    """The document, with arrays that are views of data (bytes, or any other buffer with a frame)."""
     head = 8 + int.from_bytes(data[:8], "little")
 
     def convert(value):
@@ -88,7 +88,7 @@ def sliding_blocks(n):
 
 
 def post(url, document):
-    """Returns the answer; if it is not a frame, prints what the service said and exits."""
+    """Returns the answer; if it is not a frame, prints it and exits."""
     with tempfile.NamedTemporaryFile(suffix=".frame") as file:
         write_frame(file, document)
         file.flush()

@@ -434,7 +434,7 @@ class Set:
         self.close()
 
     def _query(self, velocities, named, wanted=()):
-        """A query with the given fields, completed from self.query: velocities if there are none, outputs likewise."""
+        """A query with the given fields; velocities and outputs default to self.query."""
         named = named if velocities is None else {"velocities": velocities, **named}
         missing = [names for names in (PLACE, wanted) if not any(name in named for name in names)]
         return {name: value for name, value in self.query.items() if any(name in names for names in missing)} | named
@@ -481,7 +481,7 @@ class _UnixConnection(http.client.HTTPConnection):
 
 
 def _service(url, timeout, ca):
-    """What makes a connection to the service, and the path that its routes begin with."""
+    """Returns a function that makes a connection to the service, and the path at which its routes begin."""
     scheme, _, path = url.partition("://")
     if scheme == "http+unix" and path.startswith("/"):
         return lambda: _UnixConnection(path, timeout), ""
@@ -605,7 +605,8 @@ def _step(evaluate, lagged, before, inertia, h, load, others=None, start=None, t
     fixed = {name: value for name, value in place(before.ravel(), "lagged_").items() if name not in lagged}
 
     def at(v):
-        """Energy, unbalanced forces, the service's answer, others' Hessian, rounding of the energy, largest force."""
+        """(energy, unbalanced forces, the service's answer, the Hessian of others, rounding of the energy, largest
+        force)"""
         answer, away = evaluate({**fixed, **wanted, **place(v)}), v - before.ravel()
         value, gradient, hessian = others(v.reshape(shape)) if others else (0.0, np.zeros(n), None)
         friction = np.concatenate([np.ravel(answer[name]) for name in ("gradient", "body_gradient") if name in answer])
@@ -637,10 +638,10 @@ def _step(evaluate, lagged, before, inertia, h, load, others=None, start=None, t
             options["projection"] = "clamp"
             answer = at(v)[2]
             dv = direction()
-        if abs(dv).max() <= 1e-15 * abs(v).max():  # only rounding is unbalanced
+        if abs(dv).max() <= 1e-15 * abs(v).max():  # the imbalance is only rounding
             return Step(v.reshape(shape), _anchors(answer), iteration, energy, answer)
         slope, length = residual @ dv, 1.0
-        if not slope < 0:  # nor NaN
+        if not slope < 0:  # also refuses NaN
             fail("Newton's direction does not go downhill, so that inertia or the Hessian of others is not positive")
         while True:
             tried = at(v + length * dv)
@@ -652,7 +653,7 @@ def _step(evaluate, lagged, before, inertia, h, load, others=None, start=None, t
             if length < 1e-12:
                 fail("the line search found no lower energy")
         v, (energy, residual, answer, hessian, rounding, largest) = v + length * dv, tried
-        # Where friction falls nearly as steeply as inertia rises, the projected Hessian is far too stiff.
+        # Where friction falls nearly as fast as inertia rises, the projected Hessian is far too stiff.
         options["projection"] = "none" if iteration >= 20 else "clamp"
 
 
@@ -840,7 +841,7 @@ def _lists(value):
 
 
 def _not_finite(value, pointer=""):
-    """Says where a number is NaN or infinite, which JSON cannot hold."""
+    """Raises an error that names the place of a NaN or an infinity, which JSON cannot represent."""
     value = _lists(value) if hasattr(value, "__array__") else value
     if isinstance(value, float) and not math.isfinite(value):
         return f"{pointer}: {value} is not finite"
@@ -849,8 +850,8 @@ def _not_finite(value, pointer=""):
 
 
 def _arrays(value, key=None):
-    """An answer with its lists of numbers as arrays, read-only as those of frames; indices are i32 if they fit, as in a
-    frame."""
+    """An answer with arrays in place of its lists of numbers; like those of frames, they are read-only, and indices are
+    i32 if they fit."""
     if isinstance(value, dict):
         return {name: _arrays(member, name) for name, member in value.items()}
     if not isinstance(value, list) or key in LISTS:
@@ -885,6 +886,6 @@ def _error(response, data):
 
 
 def _retry_after(response):
-    """Seconds; 0 if the header is missing or is a date."""
+    """The number of seconds; 0 if the header is missing or is a date."""
     text = response.headers.get("Retry-After", "").strip()
     return int(text) if text.isdecimal() and len(text) < 9 else 0

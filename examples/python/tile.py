@@ -30,7 +30,7 @@ batch = {
 try:
     client = frictiond.Client(*sys.argv[1:2])
     answer = client.evaluate(batch)
-except (frictiond.Error, ValueError) as error:  # ValueError: not a URL
+except (frictiond.Error, ValueError) as error:  # ValueError: invalid URL
     sys.exit(str(error))
 
 force = 0 - answer["gradient"].reshape(-1, 3)

@@ -55,7 +55,7 @@ def along(a, b, t):
 # --- the blocks -------------------------------------------------------------------------------------------------
 
 def block(size):
-    """The corners of a box around the origin (corner 4x + 2y + z) and two triangles for each of its sides."""
+    """The corners of a box around the origin (corner 4x + 2y + z), and two triangles for each of its sides."""
     corners = [[sign * length / 2 for sign, length in zip(signs, size)] for signs in product((-1, 1), repeat=3)]
     sides = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
     triangles = [t for a, b, c, d in sides for t in ((a, b, c), (a, c, d))]

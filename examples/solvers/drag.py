@@ -224,8 +224,8 @@ def tell(name, analytic, measured, relative=True):
 
 
 def pulled(t, peak, bodies, options):
-    """Force of the spring on a rigid body: it sticks until the peak, then the stretch e follows m e'' + c e' + k e =
-    kinetic friction, from e' = speed of the pull on, as long as the body slides."""
+    """The force of the spring on a rigid body. The body sticks until the peak. Then, as long as it slides, the stretch
+    e follows m e'' + c e' + k e = kinetic friction, starting with e' = speed of the pull."""
     m, c, k, speed = bodies.mass, DAMPING, STIFFNESS, options.pull
     kinetic, start = options.mu_k * bodies.weight, (peak * bodies.weight - c * speed) / k
     rate, decay = math.sqrt(k / m - (c / (2 * m))**2), c / (2 * m)

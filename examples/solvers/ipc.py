@@ -67,7 +67,8 @@ def dofs_of(stencils, dim):
 
 
 def gather(dofs, gradients, blocks, shape):
-    """Adds up gradients [n, j] and blocks [n, j, j] of stencils with DOFs [n, j], into an array and a sparse matrix."""
+    """Adds up the gradients [n, j] and blocks [n, j, j] of stencils with DOFs [n, j], into an array and a sparse
+    matrix."""
     n_dof = shape[0] * shape[1]
     rows, cols = np.broadcast_arrays(dofs[:, :, None], dofs[:, None, :])
     return (np.bincount(dofs.ravel(), gradients.ravel(), n_dof).reshape(shape),
@@ -292,20 +293,20 @@ def n_bytes(*documents):
 
 
 class Saved:
-    """What the collision set saves: the frames sent and received for it; and what the same query takes with the set
-    and as a whole request, each of which every sixteenth evaluation is asked once more."""
+    """Measures the savings of the collision set: the frames sent and received for it, and the time of a query with the
+    set and as a whole request. Every sixteenth evaluation is repeated as a whole request for this."""
     EACH = 16
 
     def __init__(self):
         self.requests = self.bytes = self.evaluations = 0
-        self.pairs = []  # bytes and seconds with the set, and those of the whole request
+        self.pairs = []  # bytes and seconds with the set, and those of whole requests
 
     def add(self, *documents):
         self.requests += 1
         self.bytes += n_bytes(*documents)
 
     def compare(self, contacts, client, lagged, query):
-        """Asks both ways in turn, so that neither is always the one that finds warm caches."""
+        """Sends both forms in alternating order, so that neither always finds warm caches."""
         self.evaluations += 1
         if self.evaluations % self.EACH != 1:
             return
@@ -331,19 +332,19 @@ class Friction:
     needs."""
 
     def __init__(self, client, law, eps_v, barrier, **of_groups):
-        """law: the request's `friction` without eps_v (m/s); of_groups: {group: its further fields}."""
+        """law: the request's `friction` without eps_v (m/s); of_groups: {group: further fields of the group}."""
         self.client, self.law, self.eps_v, self.barrier, self.of_groups = client, law, eps_v, barrier, of_groups
         self.contacts, self.lagged, self.pattern = None, {}, None
         self.evaluations, self.seconds, self.saved = 0, 0.0, Saved()
 
     def falls(self):
-        """Whether friction falls with slip. If so, a step may have a solution that rests and another that slides, and
-        Newton's method finds the one at rest only if it starts without slip."""
+        """Whether friction falls with slip. If so, a step may have a solution at rest and another one that slides, and
+        Newton's method finds the former only if it starts without slip."""
         law = self.law.get("materials", self.law)
         return not same(law.get("mu_s"), law.get("mu_k"))
 
     def lag(self, x, displacement, start, h):
-        """From now on, friction is evaluated for the contacts as they are at x, and for motions from `start` in time
+        """From now on, evaluates friction for the contacts as they are at x, and for motions from `start` during time
         h."""
         self.start, self.last = start, (None, None)
         groups = {name: {"vertices": vertices, **self.of_groups.get(name, {})}
@@ -352,19 +353,20 @@ class Friction:
         if self.touches:  # the service would refuse a batch without contacts
             self.tell({
                 "dim": x.shape[1], "positions": x, "lagged_velocities": displacement, "collisions": groups,
-                "friction": {**self.law, "eps_v": self.eps_v * h},  # times h, as the velocities are displacements
+                "friction": {**self.law, "eps_v": self.eps_v * h},  # multiplied by h, because velocities are
+                                                                    # displacements here
                 "barrier": {"dhat": self.barrier.dhat, "stiffness": self.barrier.stiffness},
             })
 
     def tell(self, lagged):
-        """Leaves the contacts with the service, as a collision set; later only what has changed. The pattern of the
-        Hessian stays as long as the stencils do."""
+        """Stores the contacts in the service as a collision set; later sends only changes. The pattern of the Hessian
+        is valid as long as the stencils stay the same."""
         begin = time.perf_counter()
         changes = {name: value for name, value in lagged.items() if not same(value, self.lagged.get(name))}
         if self.contacts is None:
             self.contacts = self.client.set(lagged)
         else:
-            if "collisions" in changes:  # null removes the groups that are gone
+            if "collisions" in changes:  # null removes groups that no longer exist
                 changes["collisions"] = {**dict.fromkeys(self.lagged["collisions"]), **lagged["collisions"]}
             self.contacts.patch(**changes)
         if "collisions" in changes:
@@ -377,7 +379,7 @@ class Friction:
 
     def answer(self, x):
         """One request returns energy, gradient and Hessian, and the answer is kept: the line search usually accepts its
-        first try, and then all three are needed."""
+        first trial step, and then all three are needed."""
         if not self.touches:
             return {"potential": 0.0, "gradient": np.zeros(x.size), "hessian": csr_matrix((x.size, x.size))}
         if self.last[0] is None or not np.array_equal(self.last[0], x):
@@ -504,8 +506,8 @@ class Solver:
         return (0.9 * gaps[closes] / closing[closes]).min(initial=1)
 
     def search(self, x, energy, p, slope):
-        """Halves the step until the energy falls, which it must because the Hessian is semidefinite. The longest step
-        is nearly always accepted; if not, one request tells what friction is at all shorter ones."""
+        """Halves the step until the energy decreases, which it must because the Hessian is semidefinite. The longest
+        step is nearly always accepted; if not, one request returns the friction of all shorter ones."""
         alpha, rounding = self.longest(x, p), 1e-14 * len(self.masses) * abs(energy)
         found = self.energy(x + alpha * p)
         if found <= energy + 1e-4 * alpha * slope + rounding:
@@ -514,11 +516,12 @@ class Solver:
         for step, friction in zip(steps, self.friction.along(x, p, steps)):
             trial = x + step * p
             if self.energy_without_friction(trial) + friction <= energy + 1e-4 * step * slope + rounding:
-                return trial, self.energy(trial)  # its gradient and Hessian are needed next
+                return trial, self.energy(trial)  # the gradient and Hessian are needed next
         raise NotConverged(f"The line search found no smaller energy in step {self.steps}.")
 
 
-# -- what both programs use -------------------------------------------------------------------------------------------
+# -- shared by both programs
+# --------------------------------------------------------------------------------------------
 
 class Clock:
     """Counts evaluations, Newton iterations and seconds of several runs."""
@@ -535,7 +538,7 @@ class Clock:
                 f"{friction:.2f} s of {total:.2f} s ({100 * friction / total:.0f} %)")
 
     def saving(self):
-        """Requests and bytes of all runs with collision sets, and an evaluation asked both ways."""
+        """Requests and bytes of all runs with collision sets, and the times of evaluations sent in both forms."""
         all_saved = [solver.friction.saved for solver in self.solvers]
         n, size = (sum(numbers) for numbers in zip(*((saved.requests, saved.bytes) for saved in all_saved)))
         pairs = [pair for saved in all_saved for pair in saved.pairs]

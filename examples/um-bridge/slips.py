@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Coefficients from slips: what is known of mu_s and mu_k once it was measured how far pucks slide.
+"""Estimates the coefficients mu_s and mu_k from measurements of how far pucks slide.
 
 usage: slips.py [URL] [--samples N] [--seed N] [--plot FILE]
 
-A puck is pushed twelve times, ever faster, and each time it slides until friction holds it. How far, was measured, with
-an error of 3 %. A random walk samples the two coefficients of its friction ("law": "stribeck") by that: Bayes'
-theorem, with every 0 < mu_k < mu_s < 1 as likely as any other before. The model is frictiond's, in the words of the
-protocol UM-Bridge: /Evaluate for each sample, /ApplyJacobian to begin with. Needs NumPy; Matplotlib for --plot.
+A puck is pushed twelve times, faster each time, and slides until friction stops it. The distances were measured with an
+error of 3 %. A random walk samples the two coefficients of friction ("law": "stribeck") from their posterior
+distribution by Bayes' theorem, with a uniform prior over 0 < mu_k < mu_s < 1. The model is frictiond's, through the
+protocol UM-Bridge: /Evaluate for each sample, /ApplyJacobian to find the start. Needs NumPy; Matplotlib for --plot.
 """
 import argparse
 import http.client
@@ -21,13 +21,13 @@ G = 9.81  # m/s^2
 EPS_V, STRIBECK = 0.005, 0.15  # m/s
 PUSHES = np.array([0.05, 0.08, 0.12, 0.16, 0.2, 0.25, 0.3, 0.36, 0.42, 0.5, 0.6, 0.7])  # m/s
 SLIPS = np.array([0.257, 0.709, 1.696, 3.129, 5.255, 8.608, 12.922, 19.431, 27.077, 41.543, 59.005, 81.503]) / 1e3  # m
-ERROR = 0.03  # of a slip, as a share of it
-TRUE = np.array([0.5, 0.3])  # what the slips were made with
+ERROR = 0.03  # standard deviation, relative to each slip
+TRUE = np.array([0.5, 0.3])  # the coefficients with which the slips were generated
 NAMES = ("mu_s", "mu_k")
 
 
 class Model:
-    """A model of UM-Bridge: what its clients do, in a few lines."""
+    """A model of UM-Bridge: the essential part of its clients, in a few lines."""
 
     def __init__(self, url, name, **config):
         self.connection, self.requests = http.client.HTTPConnection(urlsplit(url).netloc), 0
@@ -51,10 +51,10 @@ class Model:
 
 
 class Pucks:
-    """How far pucks slide. A puck of mass 1 at speed v loses F(v) dt of its speed and slides v dt meanwhile, so from a
-    push on it slides the integral of v / F(v) over all speeds below. Gauss's rule, with six speeds between any two
-    pushes; and each speed is a contact of one set, whose surface moves at that speed under a vertex at rest. So one
-    request has the friction at all speeds.
+    """How far pucks slide. During dt, a puck of mass 1 at speed v loses the speed F(v) dt and slides v dt. So after a
+    push it slides the integral of v / F(v) over all lower speeds. This is computed by Gauss's rule with six speeds
+    between any two pushes. Each speed has a contact in one set, whose surface moves at that speed under a vertex at
+    rest, so one request returns the friction at all speeds.
     """
 
     def __init__(self, url):
@@ -75,7 +75,7 @@ class Pucks:
         self.model.send("DELETE", f"/v1/sets/{self.name}", None)
 
     def sum(self, values):
-        """From 0 to every push."""
+        """Integrals from 0 to every push."""
         return np.cumsum((self.weights * values).reshape(-1, 6).sum(axis=1))[1:]
 
     def forces(self, mu):
@@ -85,7 +85,7 @@ class Pucks:
         return self.sum(self.speeds / self.forces(mu))
 
     def slopes(self, mu):
-        """The slips' derivatives with respect to both coefficients, [pushes, 2]."""
+        """Derivatives of the slips with respect to both coefficients, [pushes, 2]."""
         forces = self.forces(mu)
         by = [np.reshape(self.model.apply_jacobian([[m] for m in mu], i, [1]), (-1, 2))[:, 0] for i in range(2)]
         return np.transpose([self.sum(-self.speeds / forces ** 2 * each) for each in by])
@@ -96,12 +96,13 @@ def is_possible(mu):
 
 
 def misfit(slips):
-    """Half the sum of squares of the slips' errors, each in its own unit: -log of the likelihood."""
+    """Half the sum of squares of the slips' errors, each divided by its standard deviation: -log of the likelihood."""
     return 0.5 * (((slips - SLIPS) / (ERROR * SLIPS)) ** 2).sum()
 
 
 def most_likely(pucks, mu):
-    """The coefficients by Gauss and Newton, and the covariance that they would have if slips were linear in them."""
+    """The coefficients by the Gauss-Newton method, and the covariance that they would have if slips were linear in
+    them."""
     for _ in range(20):
         slopes = pucks.slopes(mu) / (ERROR * SLIPS)[:, None]
         covariance = np.linalg.inv(slopes.T @ slopes)
@@ -113,8 +114,8 @@ def most_likely(pucks, mu):
 
 
 def walk(pucks, mu, covariance, n, rng):
-    """n samples of the posterior by Metropolis's rule; the share of steps that were taken. Steps have the shape of the
-    covariance, 2.4 / sqrt(2) of its size, which mixes fastest."""
+    """n samples of the posterior by Metropolis's rule, and the share of accepted steps. Steps have the shape of the
+    covariance, multiplied by 2.4 / sqrt(2), which mixes fastest."""
     shape = 2.4 / np.sqrt(2) * np.linalg.cholesky(covariance)
     here, samples, taken = misfit(pucks.slips(mu)), np.empty((n, 2)), 0
     for i in range(n):
@@ -127,8 +128,8 @@ def walk(pucks, mu, covariance, n, rng):
 
 
 def effective(x):
-    """How many independent samples are worth as much: n over 1 + 2 sum of correlations, up to the first that is lost in
-    noise (Geyer)."""
+    """The equivalent number of independent samples: n / (1 + 2 times the sum of correlations), up to the first one that
+    is lost in noise (Geyer)."""
     x = x - x.mean()
     spectrum = abs(np.fft.rfft(x, 2 * len(x))) ** 2
     correlations = np.fft.irfft(spectrum)[:len(x)]
@@ -172,7 +173,7 @@ def tell(samples, taken, best, covariance, requests):
 
 
 def mean_coefficient(slips):
-    """That with which a puck would slide as far by Coulomb's law."""
+    """The coefficient with which a puck would slide as far by Coulomb's law."""
     return PUSHES ** 2 / (2 * G * slips)
 
 

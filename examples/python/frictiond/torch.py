@@ -74,7 +74,7 @@ class _Request:
             if isinstance(value, dict):
                 return {name: fill(member, f"{pointer}/{name}") for name, member in value.items()}
             value = arrays.get(pointer, value)
-            return _array(value) if isinstance(value, torch.Tensor) else value  # of integers
+            return _array(value) if isinstance(value, torch.Tensor) else value  # for fields of integers
 
         batch = fill(self.batch, "")
         if isinstance(self.service, frictiond.Set):
@@ -90,13 +90,14 @@ class _Request:
         return tuple(values.values())
 
     def jvp(self, tensors, tangents):
-        """Tangents of the answers. tangents: {number of a tensor: tensor}"""
+        """Tangents of the results. tangents: {number of a tensor: tensor}"""
         given = {self.pointers[k]: _array(tangent) for k, tangent in tangents.items()}
         found = self._ask("jvp", tensors, tangents=given)["tangents"]
         return tuple(_tensor(found[name]) for name in self.answers)
 
     def vjp(self, tensors, cotangents, wanted):
-        """{number of a tensor: its cotangent} for those that are wanted. cotangents: {name of an answer: tensor}"""
+        """{number of a tensor: its cotangent} for the tensors whose cotangents are needed. cotangents: {name of a
+        result: tensor}"""
         given = {name: _array(cotangent) for name, cotangent in cotangents.items()}
         found = self._ask("vjp", tensors, cotangents=given, wrt=[self.pointers[k] for k in wanted])["cotangents"]
         return {k: _tensor(found[self.pointers[k]]).reshape(tensors[k].shape) for k in wanted}
@@ -112,7 +113,7 @@ def _tensor(value):
 
 
 class _Evaluate(torch.autograd.Function):
-    """Tensors to answers."""
+    """A function from tensors to results."""
 
     @staticmethod
     def forward(ctx, request, *tensors):
@@ -137,7 +138,7 @@ class _Evaluate(torch.autograd.Function):
 
 
 class _Vjp(torch.autograd.Function):
-    """Cotangents of answers, and tensors, to cotangents of the tensors that are wanted."""
+    """A function from cotangents of results, and tensors, to cotangents of the tensors that need them."""
 
     @staticmethod
     def forward(ctx, request, wanted, given, *inputs):
@@ -151,8 +152,8 @@ class _Vjp(torch.autograd.Function):
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx, *directions):
-        """The derivative of the sum of directions times cotangents: by the cotangents of the answers, in which it is
-        linear, a jvp; by the tensors, second derivatives of the potential."""
+        """The derivative of the sum of directions times cotangents: with respect to the cotangents of the results, in
+        which it is linear, it is a jvp; with respect to the tensors it contains second derivatives of the potential."""
         n, request = len(ctx.names), ctx.request
         tensors, cotangents = ctx.saved_tensors[n:], dict(zip(ctx.names, ctx.saved_tensors))
         along = {k: direction for k, direction in zip(ctx.wanted, directions) if direction is not None}
@@ -166,8 +167,8 @@ class _Vjp(torch.autograd.Function):
 
 
 def _second(request, tensors, cotangents, along, wanted):
-    """psi times the second derivatives of the potential with respect to the wanted tensors, along directions.
-    The gradient is the derivative with respect to velocities, so along velocities they are a vjp of it."""
+    """psi times the second derivatives of the potential with respect to the tensors that need them, along directions.
+    The gradient is the derivative with respect to velocities, so along velocities they are a vjp of the gradient."""
     if not wanted or not along:
         return {}
     if any(bool(cotangent.any()) for name, cotangent in cotangents.items() if name != "potential"):
