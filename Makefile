@@ -12,26 +12,27 @@ PROGRAM := $(if $(filter release,$(MODE)),build/frictiond,$(B)/frictiond)
 CPPFLAGS += -D_GNU_SOURCE -I.
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion
 COMMON := -g -fopenmp -ffp-contract=off -fno-math-errno -fPIC $(WARNINGS)
-# In a release, a memory error that was overlooked ends the program instead of opening it to attacks. The sanitizer builds
-# find such errors without these flags.
-# Tracking variables for debuggers takes gcc a third of the time for the kernels; their code is the same without it.
+# In a release, a memory error that was overlooked ends the program instead of exposing it to attacks. The sanitizer
+# builds find such errors without these flags.
+# -fno-var-tracking: tracking variables for debuggers takes gcc a third of the time for the kernels, and does not change
+# their code.
 CFLAGS_release := -O3 -DNDEBUG -fno-var-tracking -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
 LDFLAGS_release := -pie -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack
-# Reports of sanitizers need no more than lines of code.
+# Reports of sanitizers need only line numbers.
 CFLAGS_asan := -O1 -g1 -fno-var-tracking -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
 LDFLAGS_asan := -fsanitize=address,undefined
 # Needs clang: its OpenMP library tells ThreadSanitizer where threads wait for each other; libgomp's barriers look like races.
 CFLAGS_tsan := -O1 -g1 -fno-omit-frame-pointer -fsanitize=thread -Wno-pass-failed
 LDFLAGS_tsan := -fsanitize=thread
-# Both need clang with libFuzzer: one has the sanitizers, the other is fast. With sanitizers, -O2 takes twice as long to
+# Both need clang with libFuzzer: one has sanitizers, the other is fast. With sanitizers, -O2 doubles the time to
 # compile.
 CFLAGS_fuzz-fast := -O2 -fsanitize=fuzzer-no-link -fno-sanitize-coverage=trace-cmp -Wno-pass-failed
 CFLAGS_fuzz := -O1 -g1 -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
 	-fno-sanitize-recover=undefined -Wno-pass-failed
 LDFLAGS_fuzz := -fsanitize=address,undefined
-# Clang takes minutes over core's unrolled loops with these checks; the asan build has them.
+# With these checks, clang takes minutes for core's unrolled loops; the asan build has them.
 $(B)/core/%: CFLAGS_fuzz += -fno-sanitize=signed-integer-overflow,null,alignment,object-size,pointer-overflow
-# For gcov: what scripts/coverage looks at is compiled as it is written, everything else as in a release.
+# For gcov: files that scripts/coverage evaluates are compiled without optimization, all others as in a release.
 CFLAGS_coverage := -O2
 LDFLAGS_coverage := --coverage
 CFLAGS += $(COMMON) $(CFLAGS_$(MODE)) -std=gnu11
@@ -41,10 +42,10 @@ CORE_LIBS := -lm
 API_LIBS := -ljansson -lxxhash -lstdc++ $(CORE_LIBS)
 SERVER_LIBS := -lmicrohttpd -lgnutls $(API_LIBS) -lpthread
 
-# Prints one line for each build command; V=1 shows the commands themselves, V=0 (for make demo) a dot for each.
+# Prints one line for each build command. V=1 shows the commands themselves, V=0 (for make demo) a dot for each.
 quiet = $(if $(filter 1,$(V)),,@$(if $(filter 0,$(V)),printf .,echo '  $(1) $(2)');)
 
-# Compiles what a target is about to run: on all processors, unless make was given -j.
+# Compiles the prerequisites of a target: on all processors, unless make was given -j.
 COMPILE = $(MAKE) --no-print-directory $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 
 objects = $(patsubst %,$(B)/%.o,$(wildcard $(1)/*.c $(1)/*/*.c $(1)/*/*.cc))
@@ -64,8 +65,8 @@ $(B)/libserver.a: $(filter-out $(B)/server/main.c.o,$(call objects,server))
 $(B)/lib%.a:
 	$(call quiet,AR,$@)rm -f $@ && $(AR) rcs $@ $^
 
-# The objects of libfric.a again, as core/fric.map has it with names for fric_... alone. It calls its own functions directly,
-# not through a table that the dynamic linker fills in, so it is as fast as libfric.a.
+# The objects of libfric.a again, linked so that only the names in core/fric.map are exported. The library calls its own
+# functions directly, not through a table that the dynamic linker fills in, so it is as fast as libfric.a.
 SONAME := libfric.so.$(shell sed -n 's/^\#define FRIC_ABI \([0-9]*\).*/\1/p' core/fric.h)
 $(B)/libfric.so: $(call objects,core) core/fric.map
 	$(call quiet,LD,$@)$(CC) $(filter-out -pie,$(LDFLAGS)) -shared -Wl,-soname,$(SONAME) -Wl,--version-script,core/fric.map \
@@ -92,7 +93,7 @@ endif
 $(B)/core/kernels/kernels_%.c.o: CFLAGS += $(KERNEL_FLAGS)
 $(B)/core/contacts/ordinary.c.o $(B)/core/prepare/prepare.c.o $(B)/core/assemble/evaluate.c.o $(B)/core/order/scatter.c.o $(B)/core/order/sums.c.o $(B)/core/kernels/run.c.o $(B)/core/assemble/line.c.o $(B)/core/assemble/products.c.o: CFLAGS += $(KERNEL_FLAGS)
 
-# Tests compute little themselves, but there are many of them to compile. Reports need no more than lines of code.
+# Tests compute little, but there are many of them to compile. Reports need only line numbers.
 $(B)/tests/unit/%.c.o: CFLAGS_release := $(CFLAGS_release:-O3=-O1) -g1
 $(B)/tests/property/%.c.o: CFLAGS_release := $(CFLAGS_release:-O3=-O2) -g1
 
@@ -109,7 +110,7 @@ $(B)/tests/unit/server/%: LAYER = $(B)/libserver.a $(B)/libapi.a $(B)/libfric.a 
 $(UNIT_TESTS): $(B)/tests/%: $(B)/tests/%.c.o $(B)/libfric.a $(B)/libapi.a $(B)/libserver.a
 	$(call quiet,LD,$@)$(CC) $(LDFLAGS) $< -o $@ $(LAYER) -lcmocka
 
-# Calls from api, core and the test go through functions of the test that can fail on purpose.
+# Calls of allocators from api, core and the test go through functions of the test that can fail on purpose.
 SCARCE := malloc calloc realloc aligned_alloc posix_memalign strdup strndup free mmap munmap mremap
 $(B)/tests/unit/api/routes/test_out_of_memory: LDFLAGS += $(SCARCE:%=-Wl,--wrap=%)
 $(B)/tests/unit/api/routes/test_out_of_memory: LAYER := $(B)/tests/fuzz/json_frame.c.o $(B)/libapi.a $(B)/libfric.a $(API_LIBS)
@@ -122,10 +123,10 @@ $(B)/tests/unit/api/validate/test_set: $(B)/tests/fuzz/parts.c.o
 # The test makes allocations fail.
 $(B)/tests/unit/api/sets/test_store $(B)/tests/unit/api/sets/test_set: LDFLAGS += -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=posix_memalign
 
-# The test counts what is allocated and mapped.
+# The test counts allocations and mappings.
 $(B)/tests/unit/api/sets/test_counted: LDFLAGS += $(foreach f,malloc calloc realloc aligned_alloc posix_memalign free mmap munmap mremap api_pool_take,-Wl,--wrap=$f)
 
-# Allocations fail, and it compares batches as the fuzz harness does.
+# The test makes allocations fail, and compares batches as the fuzz harness does.
 $(B)/tests/unit/api/sets/test_archive: LAYER := $(B)/tests/fuzz/parts.c.o $(B)/tests/fuzz/compare.c.o $(B)/libapi.a $(B)/libfric.a $(API_LIBS)
 $(B)/tests/unit/api/sets/test_archive: $(B)/tests/fuzz/parts.c.o $(B)/tests/fuzz/compare.c.o
 $(B)/tests/unit/api/sets/test_archive: LDFLAGS += $(foreach f,malloc realloc aligned_alloc posix_memalign free,-Wl,--wrap=$f)
@@ -136,21 +137,21 @@ $(B)/tests/unit/api/routes/test_replaced: LDFLAGS += -Wl,--wrap=api_archive_read
 # The test makes mremap fail.
 $(B)/tests/unit/api/base/test_pool: LDFLAGS += -Wl,--wrap=mremap
 
-# The test takes the memory for an answer away.
+# The test refuses memory for a response.
 $(B)/tests/unit/server/exchange/test_exchange: LDFLAGS += -Wl,--wrap=malloc
 
-# The test makes one triplet wrong.
+# The test falsifies one triplet.
 $(B)/tests/unit/core/gradcheck/test_compare: LDFLAGS += -Wl,--wrap=fricp_triplets_of
 
-# The test makes derivatives wrong.
+# The test falsifies derivatives.
 $(B)/tests/unit/core/gradcheck/test_directional: LDFLAGS += -Wl,--wrap=fric_jvp -Wl,--wrap=fric_vjp -Wl,--wrap=fricp_stop_raised
 
-# The test makes the comparisons disagree.
+# The test falsifies comparisons.
 $(B)/tests/unit/server/commands/test_check: LDFLAGS += -Wl,--wrap=fric_compare -Wl,--wrap=fric_compare_derivative
 
-# The program, linked so that libmicrohttpd bypasses its filter: it must refuse to run. without_NAME: the reader's function
-# of that name is hidden. beside_NAME: the library is linked statically and calls another function in place of NAME.
-# static: linked statically and nothing else, which is sound.
+# The program, linked so that libmicrohttpd bypasses its filter: it must refuse to run. without_NAME: the reader's
+# function of that name is hidden. beside_NAME: the library is linked statically and calls another function in place of
+# NAME. static: only linked statically, which is sound.
 UNSOUND := without_recv without_gnutls_record_recv without_gnutls_record_check_pending without_gnutls_deinit \
 	beside_recv beside_gnutls_record_recv static
 UNSOUND := $(UNSOUND:%=$(B)/tests/unsound/%)
@@ -170,7 +171,7 @@ $(B)/tests/unsound/static: $(B)/server/http/reader.c.o $(UNSOUND_PARTS)
 	@cp $(LIBRARY) $@.a
 	$(call quiet,LD,$@)$(CC) $(LDFLAGS) $^ -o $@ $(UNSOUND_LIBS)
 
-# The whole service but for its main, with the system below it replaced (tests/simulator/README.md).
+# The whole service except for its main, with the system below it replaced (tests/simulator/README.md).
 SIMULATOR := $(B)/tests/simulator/simulate
 SIMULATED := srv_selftest srv_team_start_for srv_log srv_log_access api_is_large api_openapi_print \
 	$(if $(filter asan,$(MODE)),malloc calloc realloc posix_memalign)
@@ -184,7 +185,7 @@ $(B)/tests/bench/bench: $(patsubst %,$(B)/tests/bench/%.c.o,bench mix yardstick)
 $(B)/tests/bench/codec: $(B)/tests/bench/codec.c.o $(B)/libapi.a $(B)/libfric.a
 	$(call quiet,LD,$@)$(CC) $(LDFLAGS) $^ -o $@ $(API_LIBS)
 
-# The builds of `make fuzz` give a harness libFuzzer's main; all others one that replays files.
+# In the builds of `make fuzz`, a harness gets libFuzzer's main; in all others, one that replays files.
 FUZZERS := $(patsubst %,$(B)/tests/fuzz/%,lift frame handle json_frame_equivalence patch sets numbers query)
 FUZZ_MAIN := $(if $(filter fuzz%,$(MODE)),-fsanitize=fuzzer,$(B)/tests/fuzz/replay.c.o)
 FUZZ_COMMON := $(patsubst %,$(B)/tests/fuzz/%.c.o,compare judge json_frame parts replay) $(B)/tests/unit/api/numbers/to_chars.cc.o
@@ -192,7 +193,7 @@ $(FUZZERS): %: %.c.o $(FUZZ_COMMON) $(B)/libapi.a $(B)/libfric.a
 	$(call quiet,LD,$@)$(CC) $(LDFLAGS) $(filter-out %replay.c.o,$(filter %.o,$^)) $(FUZZ_MAIN) -o $@ $(filter %.a,$^) $(API_LIBS)
 fuzzers: $(FUZZERS)
 
-# What suites start that have no program of their own, and what have.
+# Programs that suites start, and the unit and property tests, which are programs themselves.
 programs: $(PROGRAM) $(UNSOUND) $(FUZZERS) $(if $(filter release,$(MODE)),$(BENCHES)) $(if $(filter release asan,$(MODE)),$(SIMULATOR) $(B)/libfric.so)
 tests: programs $(UNIT_TESTS)
 
@@ -203,7 +204,7 @@ test-packages:
 	@scripts/packages build test
 
 # Suites that try hundreds of cases of one kind try one in six.
-test: test-packages ## install what is missing, build, run every suite, the longest with a share of their cases
+test: test-packages ## install missing packages, build, run every suite, the longest with a share of their cases
 	+@$(COMPILE) tests
 	@$(if $(filter release,$(MODE)),SHARE=$${SHARE:-6} )tests/run $(MODE)
 
@@ -218,12 +219,12 @@ bench: ## measure core, codec and service; prints a table, writes build/bench.js
 asan: ## make test with AddressSanitizer and UndefinedBehaviorSanitizer
 	@$(MAKE) --no-print-directory test MODE=asan
 
-tsan: ## the suites that use threads (units, properties, the real server) with ThreadSanitizer, built by clang
+tsan: ## run the suites that use threads (units, properties, the real server) with ThreadSanitizer, built by clang
 	@scripts/packages test tsan
 	+@$(COMPILE) MODE=tsan CC=clang CXX=clang++ tests
 	@tests/run tsan
 
-mutants: ## put faults into the code, one at a time, and check that the tests notice (MUTANTS="--jobs 2 server/" for some)
+mutants: ## put faults into the code, one at a time, and check that tests notice (MUTANTS="--jobs 2 server/" for some)
 	@scripts/packages build test
 	@scripts/mutants $(MUTANTS)
 
@@ -240,13 +241,13 @@ boundaries: ## compare all results of the core in whole covering arrays of scene
 	@BOUNDARIES=$(ARRAYS) build/release/tests/property/test_boundaries
 
 COUNT ?= 1000000
-simulate: ## run COUNT=1000000 schedules of whole connections made from seeds, a share of them with sanitizers; epoll and TLS
+simulate: ## run COUNT=1000000 schedules of whole connections made from seeds, some with sanitizers, epoll or TLS
 	@scripts/packages build
 	+@$(COMPILE) MODE=release $(SIMULATOR:$(B)/%=build/release/%)
 	+@$(COMPILE) MODE=asan $(SIMULATOR:$(B)/%=build/asan/%)
 	@COUNT=$(COUNT) tests/simulator/run
 
-regressions: ## undo fixes one by one, and check that the simulator finds each
+regressions: ## undo bug fixes one by one, and check that the simulator finds each bug
 	@scripts/packages build test
 	+@$(COMPILE) MODE=release $(SIMULATOR:$(B)/%=build/release/%)
 	@tests/simulator/regressions/run
@@ -266,11 +267,11 @@ run: all ## start the service on 127.0.0.1:8080; PORT=9123 for another port
 image: ## build the container image of a release: BASE=debian:bookworm-slim@sha256:... (TAG=, BUILDER=podman)
 	@BUILDER='$(BUILDER)' scripts/image '$(BASE)' $(TAG)
 
-image-test: ## build the container image and test it (as root; needs no Docker daemon)
+image-test: ## build the container image and test it (as root, without Docker)
 	@scripts/packages image
 	@tests/image/run
 
-bare-test: ## make demo and a share of make test in a Debian system with git and make alone (as root; needs no Docker daemon)
+bare-test: ## run make demo and a share of make test in a Debian system with only git and make (as root, without Docker)
 	@scripts/packages image
 	@tests/bare/run
 
@@ -284,10 +285,10 @@ deploy-test: ## test deploy/: nginx, compose, Kubernetes, Prometheus, Grafana, s
 	+@$(COMPILE) all
 	@tests/deploy/run
 
-dist: ## pack the commit: a reproducible tarball and its checksum, in build/dist; for a release, how to tag it
+dist: ## pack the commit into a reproducible tarball with checksum, in build/dist; for a release, print how to tag it
 	@scripts/dist
 
-coverage: ## list the branches in the code that reads and validates requests that no test takes (gcov; docs/coverage.md)
+coverage: ## list branches that no test takes, in the code that reads and validates requests (gcov; docs/coverage.md)
 	@scripts/packages build test
 	+@$(COMPILE) MODE=coverage CC=gcc CXX=g++ tests
 	@scripts/coverage
