@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Sourced by suites that are shell scripts: TAP on standard output.
 # $work is a folder of the suite's own, which is removed at the end. When a check fails, its output is printed, and then
-# what the suite has left in the files in $shown.
+# the contents of the files in $shown.
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 shown=("$work/printed")

@@ -20,7 +20,7 @@ const PATIENCE_MS = 30000;
 const PASSING = [429, 502, 503, 504]; /* statuses worth a retry; proxies produce some of them */
 const troubles = new Set();
 let token = "";
-let asked = null; /* while the user is being asked for a token: {promise, resolve} */
+let asked = null; /* while the page asks the user for a token: {promise, resolve} */
 let askForToken = () => {};
 let showTrouble = () => {};
 

@@ -165,7 +165,7 @@ static CURLcode exchange(struct frictiond *service, const char *url, struct curl
 	curl_easy_setopt(curl, CURLOPT_URL, url);
 	curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, service->socket);
 	curl_easy_setopt(curl, CURLOPT_HTTPHEADER, list);
-	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L); /* signals and threads do not mix */
+	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L); /* libcurl's signals are unsafe with threads */
 	curl_easy_setopt(curl, CURLOPT_TIMEOUT, service->timeout);
 	curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, service->words);
 	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);

@@ -42,7 +42,7 @@ static struct fric_contacts *prepare(const struct blocks *at)
 }
 
 struct state {
-	double energy, terms, residual[MOST], stiffness[MOST]; /* N m/s; the sum of its terms' sizes; N, N s/m */
+	double energy, terms, residual[MOST], stiffness[MOST]; /* N m/s; sum of the energy's absolute terms; N, N s/m */
 	double balance;                                        /* the largest imbalance of any block */
 };
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# A tile on the floor with a pin on top, as a collision set: leaves the contacts with the service, asks twice about them,
+# A tile on the floor with a pin on top, as a collision set: stores the contacts in the service, evaluates them twice,
 # with a patch in between, and deletes the set.
 #
 # usage: set.sh [URL]       URL of the service, default http://127.0.0.1:8080; http+unix:///PATH: a Unix-domain socket

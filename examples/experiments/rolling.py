@@ -76,7 +76,7 @@ def distance(speed):
 
 def patches():
     """Points and shares of the load of 400 contacts on a disc under uniform pressure, by Gauss's rule in r^2 with rings
-    turned by the golden ratio; and the radius of the patch that each contact stands for."""
+    turned by the golden ratio; and the radius of the patch that each contact represents."""
     nodes, weights = np.polynomial.legendre.leggauss(CELLS)
     r, angles = np.sqrt((nodes + 1) / 2), 2 * np.pi * (np.arange(CELLS) / CELLS)
     turned = angles + 2 * np.pi / CELLS * 0.618 * np.arange(CELLS)[:, None]
@@ -98,8 +98,7 @@ def one():
 
 
 def resisted(client, request, speed, spin):
-    """The force relative to mu N, that of sliding alone, and the torque relative to 2/3 mu N R, that of spinning
-    alone."""
+    """Force and torque, divided by their values for sliding alone (mu N) and for spinning alone (2/3 mu N R)."""
     force = gradient(evaluate(client, request, np.array([[speed, 0, 0, 0, 0, spin]]), outputs=["gradient"]))
     return force[0] / (MU * MASS * G), force[5] / (MU * MASS * G * 2 * RADIUS / 3)
 

@@ -517,7 +517,7 @@ def hessian_matrix(answer: Answer, batch: Batch | None = None, pattern: Answer |
         raise ValueError(f"the Hessian has no {' and '.join(missing)}: it came without its pattern, so give that of the"
                          f' format {h["format"]} as pattern=, from Set.pattern("{h["format"]}")')
     shape = tuple(int(n) for n in h["shape"])
-    size = np.shape(h["data"])[-1] if h["format"] == "bsr" and len(h["indices"]) else 1  # of a block
+    size = np.shape(h["data"])[-1] if h["format"] == "bsr" and len(h["indices"]) else 1  # width of a block
     if h["format"] == "bsr" and size > 1:
         matrix = bsr_matrix((h["data"], h["indices"], h["indptr"]), shape, float).tocsr()
     elif h["format"] == "bsr":

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Measures what a request over loopback costs a Python client, including the client's own work.
+"""Measures the time of a request over loopback for a Python client, including the client's own work.
 
 usage: tests/bench/clients.py [URL [LARGEST]]    LARGEST number of contacts, default 100000
        tests/bench/clients.py --sets [URL]       only collision sets

@@ -51,7 +51,7 @@ static void fill_vertices(struct mix *m, size_t width)
 enum { N_PILED = 20 };
 
 struct stack {
-	size_t n_sheets, width; /* of width * width vertices each */
+	size_t n_sheets, width; /* a sheet has width * width vertices */
 };
 
 /* Sheets with odd numbers are shifted, so that their vertices lie above faces of the even ones and edges cross. */

@@ -14,7 +14,7 @@ import urllib.parse
 
 from load import FRAME, JSON, batch, frame
 
-MASS = 100.0      # of the order of friction's stiffness, mu N / eps_v
+MASS = 100.0      # on the order of friction's stiffness, mu N / eps_v
 SMALL = 1e-13     # step size at which a solve has converged, for eps_v = 1e-3
 ATTEMPTS = 400    # per request; longer than any outage here
 CLEAN = {404, 412, 502, 503}

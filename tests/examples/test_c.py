@@ -1,4 +1,4 @@
-"""The client for C, under AddressSanitizer, and the other examples in C. probes/probe.c lists what the probe can do."""
+"""The client for C, under AddressSanitizer, and the other examples in C. probes/probe.c lists the probe's commands."""
 import concurrent.futures
 import json
 import pathlib

@@ -399,7 +399,7 @@ def test_tokens(js, server_with, tmp_path):
                          (await caught(new Client(url).info())).status]""", url) == ["frictiond", 401]
 
 
-# Trouble
+# Failures and retries
 
 BUSY = (503, {"Retry-After": "1"})
 

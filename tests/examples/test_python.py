@@ -638,7 +638,7 @@ def test_a_patch_that_is_refused_changes_nothing(server):
     expected = plainly(server, "/v1/evaluate", TILE)
     with FakeService(server, "pass", "pass", "forget", "pass", "forget") as fake:
         with frictiond.Client(fake.url).set(parts(TILE)[0]) as contacts:
-            for _ in range(2):  # of a set that exists, and of one that does not
+            for _ in range(2):  # first the set exists, then it was forgotten
                 with pytest.raises(frictiond.Error) as caught:
                     contacts.patch(friction={"eps_v": -1})
                 assert caught.value.errors[0][0] == "/friction/eps_v"
@@ -786,7 +786,7 @@ def test_tls(server_with, tmp_path):
         frictiond.Client(url).info()
 
 
-# Trouble
+# Failures and retries
 
 def test_503_twice_then_an_answer(server, hasty):
     with FakeService(server, BUSY, BUSY) as fake:

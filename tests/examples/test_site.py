@@ -16,7 +16,7 @@ LEFT = re.compile(r"^\s*(?:[-*|] |\d+\. |```|#+ )|```|\{#|\]\(|\*\*", re.M)
 
 
 class Page(html.parser.HTMLParser):
-    """Collects what a page loads, its links, its ids, and its text by paragraphs."""
+    """Collects the files that a page loads, its links, its ids, and its text by paragraphs."""
 
     def __init__(self, path):
         super().__init__()

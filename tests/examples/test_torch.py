@@ -125,7 +125,7 @@ def test_the_numbers_are_those_of_the_client(client):
 
 
 def test_one_request_for_each_pass(client, monkeypatch):
-    """Results that nobody differentiates cause no request."""
+    """One request per pass, and none for results that are not differentiated."""
     asked = []
     for method in ("evaluate", "jvp", "vjp"):
         original = getattr(client, method)

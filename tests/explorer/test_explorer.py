@@ -716,7 +716,7 @@ def test_refused_results_look_old(page, fields, sections):
     page.run("await state.page.click('#reset')")
     page.idle()
     assert looks_old(page) == set()
-    page.run("state.messages.length = 0")  # of the refused requests
+    page.run("state.messages.length = 0")  # messages about the refused requests
 
 
 @pytest.mark.parametrize("field, sections", [

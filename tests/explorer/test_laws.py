@@ -89,7 +89,7 @@ def test_what_the_service_refuses_is_told(page, name, field, pointer):
         page.wait("(id) => !document.querySelector(`#${id} .fault`).hidden", section)
     page.idle()
     assert f"at {pointer}" in page.text("#law .fault") and f"at /friction{pointer}" in page.text("#incline .fault")
-    page.run("state.messages.length = 0")  # of the refused requests
+    page.run("state.messages.length = 0")  # messages about the refused requests
 
 
 def test_the_drag_can_be_none(page):
@@ -224,7 +224,7 @@ def test_points_that_are_no_curve_are_refused(page):
         page.wait("(id) => !document.querySelector(`#${id} .fault`).hidden", section)
     page.idle()
     assert "at /curve/speeds/2" in page.text("#law .fault")
-    page.run("state.messages.length = 0")  # of the refused requests
+    page.run("state.messages.length = 0")  # messages about the refused requests
     page.fill(**{"curve-speed-2": ""})
     page.wait("() => /curve-speed-2 does not contain a number/.test(document.querySelector('#law .fault').textContent)")
     assert page.see("() => document.getElementById('curve-speed-2').getAttribute('aria-invalid')") == "true"

@@ -91,7 +91,7 @@ static void forget(struct api_document *view)
 	free(view->arrays);
 }
 
-/* Lagged velocities may belong to either document; asked: to the query. */
+/* Lagged velocities may belong to either document; `asked` selects the query. */
 static bool belongs_to_query(const char *name, bool asked)
 {
 	for (int i = 0; i < api_set_query.n_rules; i++)

@@ -138,7 +138,7 @@ struct call {
 	struct api_request request;
 	char target[128];
 	char *text, *body; /* the body as NUL-terminated JSON, and as sent */
-	json_t *tree;      /* of text; NULL: jansson cannot read it */
+	json_t *tree;      /* the parsed text; NULL: jansson cannot read it */
 	enum api_format format;
 	struct api_response response;
 	char *answer;

@@ -45,7 +45,7 @@ start_server() {
 	fi
 }
 
-# stop_server: SIGTERM; sets STATUS to the exit code and REST to what it printed after its line.
+# stop_server: SIGTERM; sets STATUS to the exit code and REST to its output after the first line.
 stop_server() {
 	kill -TERM "$SERVER_PID"
 	await_server

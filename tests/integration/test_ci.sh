@@ -1,6 +1,5 @@
 #!/bin/bash
-# .ci/run in its own folder, with a fake make and scripts/packages: what it counts and prints, and that it stops in
-# time.
+# .ci/run in its own folder, with a fake make and scripts/packages: its counts and output, and that it stops in time.
 # shellcheck disable=SC2317,SC2154  # functions are called by check; tests/tap.sh sets work
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tap.sh

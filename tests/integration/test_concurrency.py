@@ -91,7 +91,7 @@ class Leaving(Clients):
 
 
 class Watching(Clients):
-    """Read metrics and pages, which show what the other clients do."""
+    """Read metrics and pages, whose contents depend on the other clients."""
 
     def one(self, request):
         path = random.choice(["/metrics", "/readyz", "/v1/info", "/v1/functions/smooth_mu?y=1&mu_s=1&mu_k=1&eps_v=1"])

@@ -1,5 +1,5 @@
 #!/bin/bash
-# scripts/coverage in a separate tree with one file: what it finds, and what docs/coverage.md has to list.
+# scripts/coverage in a separate tree with one file: the branches that it finds, and the rows required in docs/coverage.md.
 # shellcheck disable=SC2317  # functions are called by check
 cd "$(dirname "$0")/../.." || exit 1
 if ! command -v gcov >/dev/null; then

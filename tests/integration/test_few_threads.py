@@ -196,7 +196,7 @@ def linger(base, n):
 
 
 def test_any_number_of_threads(limit, start, expected):
-    """The server becomes ready and states how many threads it has, or exits with 1 and a line that says why."""
+    """The server becomes ready and states how many threads it has, or exits with 1 and a line that gives the reason."""
     sizes = []
     for n in itertools.takewhile(lambda _: sizes.count(THREADS) < 2, range(1, 17)):
         process, base, log = start(limit(n), "--io-threads", "2")

@@ -34,7 +34,7 @@ def send(connection, data):
     try:
         connection.sendall(data)
     except (ConnectionResetError, BrokenPipeError):
-        pass  # only what the server sent matters
+        pass  # only data sent by the server matters
 
 
 def receive_all(connection):

@@ -45,7 +45,7 @@ class Connection:
         try:
             self.socket.sendall(data)
         except (ConnectionResetError, BrokenPipeError):
-            pass  # only what the server sent matters
+            pass  # only data sent by the server matters
 
     def more(self):
         try:
@@ -290,7 +290,7 @@ def test_answered_byte_by_byte(connect, name):
 
 
 def test_refused_by_the_head_and_then_by_a_chunk(connect):
-    """The chunk before the fault is longer than what the server reads at once, so the first response exists already.
+    """The chunk before the fault is longer than one read of the server, so the first response exists already.
     The second replaces it; the build with AddressSanitizer checks that the first does not leak."""
     connection = connect()
     connection.send(CHUNKED.replace(b"smooth_mu", b"nothing") + b"30000\r\n" + b" " * 0x30000 + b"\r\nxyz\r\n")
@@ -594,7 +594,7 @@ def test_memory_has_a_ceiling(server_with):
 
 
 def test_deadline(server_with):
-    """A request that takes too long is stopped, and its response says so."""
+    """A request that takes too long is stopped, and its response states this."""
     base = server_with("--deadline-seconds", "1", "--threads", "1")
     n = 1500000
     slow = {"outputs": ["hessian"], "hessian": {"format": "csr"}, "velocities": [[1, 2]] * 4,

@@ -169,7 +169,7 @@ def width(field, group, dim):
 
 
 def large_requests():
-    """Every law twice, and once more with bodies alone; many contacts, every format of the Hessian."""
+    """Two requests for every law, and one with only bodies; each has many contacts and some format of the Hessian."""
     forms = ['triplets', 'csr', 'factors', 'csr']
     for k, law in enumerate(generate_laws.laws.LAWS * 2):
         request = complete(tiled(generate_laws.request(k, law), 2000))

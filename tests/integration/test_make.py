@@ -94,7 +94,7 @@ class Run:
 
 @contextlib.contextmanager
 def terminal(pieces):
-    """A terminal to write to; afterwards `pieces` contains what was written."""
+    """A terminal to write to; afterwards `pieces` contains the output."""
     try:
         reading, writing = pty.openpty()
     except OSError:

@@ -1,5 +1,5 @@
 """Documents whose tree takes many times as much memory as their text: that memory counts against --memory-bytes, the
-service stays within it, and the status tells whether the same request may pass later (503) or never (413)."""
+service stays within it, and the status shows whether the same request may succeed later (503) or never (413)."""
 import http.client
 import json
 import os

@@ -547,7 +547,7 @@ def test_requests_during_a_drain_are_counted(logging):
 
 
 def test_draining_has_a_deadline(logging):
-    """A request that is not completed in time is abandoned: the log says so, and the exit code is 0 as after any
+    """A request that is not completed in time is abandoned. The log reports it, and the exit code is 0 as after any
     signal."""
     base, log, process = logging("--drain-seconds", "1", "--log-format", "json")
     with begin_upload(base) as upload:

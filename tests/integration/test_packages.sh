@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# scripts/packages in a separate mount namespace, with a fake apt-get: what it prints, and that no package can start or
+# scripts/packages in a separate mount namespace, with a fake apt-get: its output, and that no package can start or
 # enable a service meanwhile. Nothing on this machine is changed.
 # shellcheck disable=SC2016,SC2317  # single quotes are meant; functions are called through check
 set -u

@@ -107,8 +107,8 @@ tags() {
 	grep -qxF "  git tag -s v$version -m 'frictiond $version' $(git -C "$work/a" rev-parse HEAD)" "$work/printed"
 }
 
-# From the objects of this build, because the sources are the same: make compiles again what depends on a file that the
-# tarball lacks, which fails, and links the rest.
+# Starts with the objects of this build, because the sources are the same. make links them, and recompiles objects that
+# depend on a file that the tarball lacks, which fails.
 builds() {
 	local folder=$work/unpacked/frictiond-$version layer
 	mkdir "$work/unpacked"

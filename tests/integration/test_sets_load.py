@@ -20,7 +20,7 @@ TOKENS = [letter * 32 for letter in 'abc']
 
 
 def document(rng):
-    """From two contacts to twenty thousand."""
+    """A set with two to twenty thousand contacts: (document, n, mu)"""
     n = rng.choice([2, 20, 200, 2000, 5000, 20000])
     mu = rng.randrange(1, 1000) / 1000
     return {'dim': 3, 'n_vertices': n, 'friction': {'eps_v': 0.5, 'mu': mu},

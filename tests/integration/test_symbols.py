@@ -73,7 +73,7 @@ def test_the_shared_library_exports_what_is_declared():
 
 
 def test_the_shared_library_calls_itself_directly():
-    """No internal call goes through a table that the dynamic linker fills in, so loops are those of libfric.a."""
+    """No internal call goes through a table that the dynamic linker fills in, so loops are the same as in libfric.a."""
     lines = subprocess.run(["readelf", "--relocs", "--wide", SHARED], text=True, capture_output=True, check=True).stdout
     assert "GOMP_parallel" in lines and not re.findall(r"\bfricp?_\w+", lines)
 
@@ -84,7 +84,7 @@ def test_the_name_to_load_it_by():
     assert "TEXTREL" not in lines
 
 
-# The whole library is linked, so that each of its names meets the program's.
+# The whole library is linked, so that each of its names can conflict with the program's.
 WHOLE = {"static": ["-Wl,--whole-archive", LIBRARY, "-Wl,--no-whole-archive"], "shared": [SHARED]}
 
 

@@ -44,7 +44,7 @@ def sections():
 
 
 def shown():
-    """{text: (statuses, code)} of all tables `it says`."""
+    """{text: (statuses, code)} of all tables with the heading `it says`."""
     found = {}
     for statuses, code, section in sections():
         for table in re.findall(r"^\| it says .*\n\|[-|]+\n((?:\|.*\n)+)", section, re.M):
@@ -55,7 +55,7 @@ def shown():
 
 
 def rows():
-    """(code, cells) of all rows of all tables `it says`."""
+    """(code, cells) of all rows of all tables with the heading `it says`."""
     for _, code, section in sections():
         for table in re.findall(r"^\| it says .*\n\|[-|]+\n((?:\|.*\n)+)", section, re.M):
             for row in table.splitlines():

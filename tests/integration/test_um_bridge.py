@@ -339,7 +339,7 @@ def test_a_set_of_another_caller(server_with, tmp_path):
     sets.Client(base, SECOND).put('mine', BODIES)
     assert second.input_sizes(config={'set': 'mine'}) == [3, 1, 1]
     assert first.input_sizes(config={'set': 'mine'}) == [6, 1]
-    # Without a token: refused before the route, as everywhere.
+    # Without a token, the request is refused before the route, as everywhere.
     for method, path, body in (('GET', '/Info', None), ('POST', '/Evaluate', {'name': 'nobody'})):
         status, kind, text = Bridge(base).send(method, path, body)
         assert (status, kind) == (401, 'application/problem+json') and json.loads(text)['code'] == 'missing_token'
@@ -558,7 +558,7 @@ def test_what_has_no_second_derivatives(bridge, client):
     bridge.refused('ApplyHessian', {**body, 'inWrt1': 0, 'inWrt2': 2, 'input': []}, 'UnsupportedFeature')
     # Other inputs have second derivatives.
     assert bridge.ask('ApplyHessian', 'output', {**body, 'inWrt1': 2, 'inWrt2': 2}) == [0.0]
-    # The gradient model has none at all.
+    # The gradient model has no second derivatives.
     for call in CALLS[1:3]:
         bridge.refused('ApplyHessian', {**ASKED['ApplyHessian'], 'name': 'friction_gradient'}, 'UnsupportedFeature')
 
@@ -636,7 +636,7 @@ def scene_inputs(pointers, seed):
 @pytest.mark.parametrize('wrt', range(len(POINTERS)), ids=POINTERS)
 @pytest.mark.parametrize('name', MODELS)
 def test_derivatives_agree_with_differences(bridge, name, wrt):
-    """Steps are small against the distances and eps_v of the scene."""
+    """Steps are small compared with the distances and eps_v of the scene."""
     config, values = {'inputs': POINTERS}, scene_inputs(POINTERS, 21)
     x, size = values[wrt], 1 if name == 'friction' else 60
     length = {'/velocities': 1e-4, '/body_velocities': 1e-4, '/positions': 1e-5, '/friction/eps_v': 1e-5,
@@ -660,7 +660,7 @@ def test_derivatives_agree_with_differences(bridge, name, wrt):
 
 @pytest.mark.parametrize('size', [0.02, 0.004, 0])
 def test_second_derivatives_by_the_default_inputs(bridge, size):
-    """Sliding, sticking, and at rest, where derivatives are those of a parabola and steps are small against eps_v."""
+    """Sliding, sticking, and at rest, where derivatives are those of a parabola; steps are much smaller than eps_v."""
     values = values_of_scene(71, size)
     for first in range(4):
         for second, n in enumerate((48, 12, 1, 1)):

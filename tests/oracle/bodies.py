@@ -13,7 +13,7 @@ from algebra import cross, dot, exact, minus, norm, normal_basis, table, unit  #
 from contact import Contact  # noqa: E402
 from geometry import grain_basis  # noqa: E402
 
-SIZE = {2: 1, 3: 3}  # of an angular velocity
+SIZE = {2: 1, 3: 3}  # components of an angular velocity
 
 
 def swept(omega, arm):

@@ -36,7 +36,7 @@ FACTORS = {
 # effect.
 ALONG = {'dim': 3, 'groups': 'all', 'n': 3, 'bodies': 'both', 'aniso': 'ellipses', 'coefficients': 'two', 'law': 'cubic',
          'offsets': 'none'}
-LAYOUT = {  # of a contact, around the origin
+LAYOUT = {  # positions of a contact's vertices, around the origin
     ('vertex_vertex', 3): [[0, 0, 0], [0.1, 0.2, 0.6]], ('vertex_vertex', 2): [[0, 0], [0.2, 0.6]],
     ('edge_vertex', 3): [[0.4, 0.1, 0.5], [0, 0, 0], [1, 0, 0]], ('edge_vertex', 2): [[0.4, 0.5], [0, 0], [1, 0]],
     ('edge_edge', 3): [[-1, 0, 0], [1, 0, 0], [0, -1, 0.4], [0, 1, 0.5]],

@@ -74,7 +74,7 @@ class Derivatives:
         self.numbers = {p: self.find(p) for p in fields_of(request)}
         self.scales = {p: self.scale(p) for p in self.numbers}
 
-    # --- where numbers are ----------------------------------------------------------------------------------------
+    # --- places of numbers ----------------------------------------------------------------------------------------
 
     def find(self, pointer):
         where, *names = pointer[1:].split('/')

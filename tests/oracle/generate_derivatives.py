@@ -127,7 +127,7 @@ def cotangents(rng, request):
     return out
 
 
-# --- what is acceptable -----------------------------------------------------------------------------------------------
+# --- acceptable requests --------------------------------------------------------------------------------------------
 
 def acceptable(asked):
     request, margins = asked['request'], Margins()

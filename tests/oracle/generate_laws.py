@@ -41,7 +41,7 @@ def build(rng, law=None):
     return None if base is None else Dresser(rng, builder, base).dress(law or rng.choice(laws.LAWS))
 
 
-# --- what is acceptable -----------------------------------------------------------------------------------------------
+# --- acceptable requests --------------------------------------------------------------------------------------------
 
 def acceptable(built):
     margins = oracle.Margins()

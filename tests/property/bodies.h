@@ -6,7 +6,7 @@
 
 #include "tests/property/hessians.h"
 
-/* Additional options of a scene with bodies: their number, and that of contacts of each of their two types. */
+/* Additional options of a scene with bodies: the numbers of bodies, and of contacts of each of the two types. */
 struct body_options {
 	size_t n_bodies, n_pairs, n_world;
 	bool radii, far; /* arms have length 1000 instead of 1 */

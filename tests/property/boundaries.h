@@ -16,7 +16,7 @@ enum factor {
 	BY_LAYOUT,     /* few vertices, disjoint, near, near with a few far, a hub, at the ends of a ring, shuffled */
 	BY_LAW,        /* cubic, quadratic, peak, stribeck, exponential, curve, adhesion */
 	BY_SOURCE,     /* source of coefficients: each contact's own, scalar, vertices, table */
-	BY_BLEND,      /* of coefficients at vertices: the six blends */
+	BY_BLEND,      /* blends of coefficients at vertices, all six */
 	BY_MU,         /* different, equal, some static zero, some kinetic zero */
 	BY_GEOMETRY,   /* derived, given, of unit length but skew, of any length */
 	BY_GRAIN,      /* no, yes, close to the normal */

@@ -52,7 +52,7 @@ struct options {
 	bool given_geometry;
 	bool mu_aniso, ellipses, signed_weights, own_eps_v;
 	bool surface_velocity, anchor, grain, own_viscous;
-	double viscous; /* of contacts without a drag of their own */
+	double viscous; /* drag of contacts without their own */
 	bool own_stribeck_speed;
 };
 

@@ -33,7 +33,7 @@ struct calls {
 	struct fric_contacts *contacts;
 	const struct scene *scene;
 	double *out, *inner;
-	int size; /* of tangents and cotangents */
+	int size; /* AS_THEY_ARE or LARGE: of tangents and cotangents */
 	struct fric_error error;
 };
 

@@ -35,8 +35,8 @@ struct inquiry {
 	size_t n_dofs, n_vectors, n_steps;
 	double *vectors, *steps, *cotangents;
 	struct number_fields fields;
-	struct fric_differential tangents;  /* of all fields */
-	struct fric_differential second_of; /* of the fields that have second derivatives */
+	struct fric_differential tangents;  /* for all fields */
+	struct fric_differential second_of; /* for fields that have second derivatives */
 	enum fric_projection projection;
 	enum fric_triangle triangle;
 };
@@ -378,7 +378,7 @@ static enum fric_code ask_all(const struct fric_context *context, const struct i
 
 /* ---- scenes ---- */
 
-static const char *current; /* what is being compared */
+static const char *current; /* name of the current comparison */
 static const struct inquiry *current_inquiry;
 
 static void say_where(const char *what)

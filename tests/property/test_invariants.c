@@ -4,7 +4,7 @@
 
 enum { N_SCENES = 400 };
 
-/* Runs check on random scenes, 2D and 3D in turn, after `adjust` has set what the check needs. */
+/* Runs check on random scenes, 2D and 3D in turn, after `adjust` has set the options that the check needs. */
 static void for_scenes(uint64_t seed, void (*adjust)(struct options *), void (*check)(struct scene *, struct rng *))
 {
 	struct rng rng = {seed};

@@ -158,7 +158,7 @@ static void test_two_dimensions(void **state)
 	      503);
 }
 
-/* Of faults that are far apart, the first contact's is reported, whichever thread finds one first. */
+/* Faults are far apart: the first contact's is reported, whichever thread finds one first. */
 static void test_first_fault(void **state)
 {
 	(void)state;

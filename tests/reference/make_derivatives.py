@@ -1,9 +1,10 @@
 #!/usr/bin/python3
-"""Writes derivatives_mp.txt: how the friction laws and the barriers change with their numbers, from their definitions.
+"""Writes derivatives_mp.txt: derivatives of the friction laws and barriers with respect to their parameters.
 
     law NAME mu_s mu_k z q s0 k0 e0 u0 s1 k1 e1 u1
-        derivatives of G0/eps_v (0; e0: of G0) and of G1 (1) by mu_s, mu_k, eps_v (e1: times eps_v) and the unit (times it) at
-        a fixed speed; z is the speed over eps_v, q eps_v over the unit (of `curve`: of the speeds of CURVE)
+        derivatives of G0/eps_v (0; e0: of G0) and of G1 (1) with respect to mu_s, mu_k, eps_v (e1: times eps_v) and the
+        unit (times it) at a fixed speed; z is the speed divided by eps_v, q is eps_v divided by the unit (for `curve`,
+        the unit of CURVE's speeds)
     barrier NAME physical dhat stiffness dmin distance force by_distance by_dhat by_stiffness by_dmin
 
 Numbers are C hexadecimal floats (fscanf %la). Every piece of a definition is differentiated by central differences of its
@@ -106,7 +107,7 @@ def stribeck(y, s, k, eps, unit, z0, q0, s0, k0):
     x = (y - eps) / unit
     if z0 < 1:
         return rising(y, s, eps)
-    reached = (erf(x), exp(-x * x)) if x < 30 else (1, 0)  # in 100 digits
+    reached = (erf(x), exp(-x * x)) if x < 30 else (1, 0)  # exact in 100 digits
     return s * eps + k * (y - eps) + (s - k) * unit * sqrt(pi) / 2 * reached[0], k + (s - k) * reached[1]
 
 

@@ -2,7 +2,7 @@
 """Writes laws_mp.txt: the scalar functions of the laws stribeck, exponential, curve and adhesion, from their definitions.
 
 A line is `law function y mu_s mu_k eps_v speed value scale allowed`, numbers as C hexadecimal floats (fscanf %la). `speed`
-is stribeck_speed, or what the speeds of CURVE are multiplied by. An evaluation is right within 8 ulp of `scale`, the
+is stribeck_speed, or the factor of CURVE's speeds. An evaluation is right within 8 ulp of `scale`, the
 magnitude of the largest term, and `allowed`, what rounding x costs e^(-x^2): 4 x^2 ulp of its term.
 
 Usage: make_laws.py [FILE]     deterministic, a few seconds

@@ -30,7 +30,7 @@ struct client {
 	struct client_answer {
 		char id[48];
 		int status;
-	} answers[SCRIPT_REQUESTS]; /* of the first n_answered requests, as received */
+	} answers[SCRIPT_REQUESTS]; /* to the first n_answered requests */
 	bool continues;             /* the current request has received 100 Continue */
 	bool has_ended;             /* it has shut down its sending side */
 	bool has_left;              /* it closed the connection */

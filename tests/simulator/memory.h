@@ -10,7 +10,7 @@
 
 struct memory_counts {
 	long long n_blocks; /* allocated by malloc and not freed yet */
-	long long bytes;    /* of these blocks */
+	long long bytes;    /* total size of these blocks */
 	long long mapped_bytes;
 	long long peak_bytes; /* maximum of bytes and mapped_bytes together since memory_forget_peak */
 	long long n_failed;   /* allocations refused so far */

@@ -32,7 +32,7 @@ static struct client clients[MOST_CLIENTS];
 static size_t n_clients;
 static struct service_kind kind;
 static uint64_t kind_number;
-static bool is_running, cannot_start; /* of the service */
+static bool is_running, cannot_start; /* state of the service */
 static struct memory_counts before_start;
 static char fault[512];
 

@@ -15,7 +15,7 @@ bool schedules_start(bool tls);
 const char *schedule_run(uint64_t seed);
 /* Prints the events of the last schedule, and what its clients sent and received. */
 void schedule_print(void);
-/* @return NULL, or a description of what was leaked */
+/* @return NULL, or a description of the leak */
 const char *schedules_stop(void);
 
 #endif

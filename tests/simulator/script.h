@@ -28,14 +28,14 @@ enum trait {
 };
 
 struct asked {
-	const char *name;         /* of the kind of request, for the trace */
+	const char *name;         /* name of this kind of request, for the trace */
 	size_t at, head_end, end; /* offsets in the script */
 	int status;               /* expected status if nothing fails */
 	unsigned traits;
 	const char *body; /* expected body; NULL: unknown */
 	size_t body_bytes;
 	int also[2];           /* also allowed, because another client may have put or deleted the set */
-	enum script_asks asks; /* with TELLS_VERSION: what is read from the set */
+	enum script_asks asks; /* with TELLS_VERSION: how the set is read */
 	bool waits;            /* whether it waits for 100 Continue at head_end */
 	char id[SCRIPT_ID];
 };

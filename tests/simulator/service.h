@@ -59,6 +59,6 @@ void service_forget_records(void);
 /* Whether the metrics have counted exactly the requests that were recorded. */
 bool service_metrics_agree(void);
 
-/* Makes one in so many requests large, and so queued. @param one_in  0: the api decides */
+/* Makes one in `one_in` requests large, so that it is queued. @param one_in  0: the api decides */
 void service_make_large(size_t one_in);
 #endif

@@ -10,7 +10,7 @@
 
 /* Starts to simulate threads. */
 void threads_start(struct chance *chance);
-/* Interrupts threads at one in so many lock operations; 0, the default: never. */
+/* Interrupts a thread at one in this many lock operations; 0, the default: never. */
 void threads_preempt(size_t one_in);
 
 /* Disables interruptions until called with false. */

@@ -51,7 +51,7 @@ const law: Batch = {...batch, friction: {eps_v: 0.5, mu: 0.5, law: "stribek"}};
 // @ts-expect-error: no such code
 const never: Problem["code"] = "unknown_feild";
 const {outputs, ...contacts} = batch;
-// @ts-expect-error: a cotangent of a result that has none
+// @ts-expect-error: a result without cotangents
 const output = () => vjp({...contacts, cotangents: {force: [1, 0, 0]}, wrt: ["/velocities"]});
 // @ts-expect-error: wrt is missing
 const nowhere = () => vjp({...contacts, cotangents: {potential: 1}});

@@ -163,7 +163,7 @@ static void test_reuse(void **pool)
 	fill(block, 4 * MB, 1);
 	api_pool_give(*pool, block, 4 * MB);
 	assert_int_equal(api_pool_counts(*pool).idle_bytes, 4 * MB);
-	char *again = api_pool_take(*pool, 4 * MB - 1000); /* of the same class */
+	char *again = api_pool_take(*pool, 4 * MB - 1000); /* belongs to the same size class */
 	assert_ptr_equal(again, block);
 	assert_int_equal(resident_pages(again, 4 * MB), 4 * MB / sysconf(_SC_PAGESIZE));
 	struct api_pool_counts counts = api_pool_counts(*pool);
@@ -334,7 +334,7 @@ static void test_number_of_idle_blocks(void **unused)
 	api_pool_free(pool);
 }
 
-/* Within a request, what a block gives back when it shrinks, large or small, can be taken by another block. */
+/* Memory that a block, large or small, returns by shrinking can be taken by another block of the same request. */
 static void test_shrinking_gives_back(void **unused)
 {
 	struct api_budget budget = {.most_bytes = 8 * MB};

@@ -345,7 +345,7 @@ static void get(const char *target, int status)
 /* ---- requests ---- */
 
 enum { N_VERTICES = 7, NONE = 0 };
-static size_t n_contacts; /* of each group */
+static size_t n_contacts; /* in each group */
 static double values[1 << 16];
 
 static void put_rows(struct fuzz_json_frame *d, const char *key, enum api_dtype dtype, size_t n, size_t inner,

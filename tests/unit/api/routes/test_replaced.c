@@ -1,5 +1,5 @@
 /* A request is judged before it is computed by the set that its name refers to. When it is computed, the name may refer
- * to a larger set, and the caller may have more sets: what is held then is judged again, before anything is read. */
+ * to a larger set, and the caller may have more sets: the set held then is judged again before anything is read. */
 #include "api/api.h"
 
 #include <setjmp.h>

@@ -53,7 +53,7 @@ static void *ring(void *argument)
 	return NULL;
 }
 
-/* Raises the flag after so many seconds; < 0: never.
+/* Raises the flag after this many seconds; < 0: never.
  * @return the status; *took is the duration, or the time since the flag was raised */
 static int ask(struct api_request request, double seconds, double *took)
 {

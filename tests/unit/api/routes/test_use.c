@@ -47,7 +47,7 @@ static int stop(void **unused)
 	return 0;
 }
 
-static struct api_measure measure; /* of the last request */
+static struct api_measure measure; /* measured for the last request */
 
 static int send_to(const char *method, const char *target, const char *body)
 {

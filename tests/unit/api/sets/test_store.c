@@ -862,8 +862,8 @@ static bool is_unused(const struct owned *owned, bool is_own)
 	return clock_ms - owned->used_ms >= (is_own ? 10 : 60) * SECOND;
 }
 
-/* A caller loses sets that it used recently only as far as it exceeds its share, and only of what the other one
- * lacks. */
+/* A caller loses sets that it used recently only as far as it exceeds its share, and only as far as the other caller
+ * lacks room. */
 static void expect_fair(const struct model *before, int owner, const bool is_gone[OWNED], struct sum after,
                         struct sum share)
 {

@@ -90,7 +90,7 @@ static void errors_have_a_word_or_are_problems(void **unused)
 	}
 }
 
-/* A fault without a sentence of its own gets that of its first culprit. */
+/* A fault without a sentence of its own gets the sentence of its first culprit. */
 static void errors_tell_the_first_culprit(void **unused)
 {
 	(void)unused;

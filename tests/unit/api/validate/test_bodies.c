@@ -79,7 +79,7 @@ static void end(struct subject *s)
 #define NONE "'body_body': {'bodies': []}"
 #define NOBODY ", 'body_positions': [], 'body_velocities': []"
 
-/* pointers: those of all faults, separated by blanks; NULL: none */
+/* pointers: the pointers of all faults, separated by blanks; NULL: none */
 static const struct case_of {
 	const char *text, *pointers;
 	enum api_code code;

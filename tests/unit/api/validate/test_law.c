@@ -67,7 +67,7 @@ static void end(struct subject *s)
 	a "1 " a "2 " a "3 " a "4 " a "5 " a "6 " a "7 " a "8 " a "9 " a "10 " a "11 " a "12 " a "13 " a "14 " a "15 " a \
 	  "16"
 
-/* pointers: those of all faults, separated by blanks; NULL: none */
+/* pointers: the pointers of all faults, separated by blanks; NULL: none */
 static const struct {
 	const char *text, *pointers;
 	enum api_code code;

@@ -49,7 +49,7 @@ static bool check_set(struct subject *s)
 	return api_check_set(&s->check, &s->lagged, &s->lagged_velocities, &s->facts);
 }
 
-/* pointers: those of all faults, separated by blanks; NULL: none. words: in the first message; may be NULL */
+/* pointers: the pointers of all faults, separated by blanks; NULL: none. words: in the first message; may be NULL */
 static void judge(const struct subject *s, const char *text, bool ok, const char *pointers, const char *words)
 {
 	char all[16 * 64] = "";

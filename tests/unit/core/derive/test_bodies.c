@@ -514,7 +514,7 @@ static void test_out_of_memory(void **state)
 		assert_code(error.code, FRIC_E_MEMORY);
 		failed++;
 	}
-	assert_true(failed >= 4); /* those of bodies: two evaluations, jvp, vjp */
+	assert_true(failed >= 4); /* calls for bodies: two evaluations, jvp, vjp */
 	scene_contacts_free(c);
 	scene_free(&s);
 }

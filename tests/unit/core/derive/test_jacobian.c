@@ -1,5 +1,5 @@
-/* The Jacobian of the gradient with respect to positions: compares it with differences of gradients, kernels with the
- * plain form, and triplets with rows. */
+/* Compares the Jacobian of the gradient with respect to positions with differences of gradients, kernels with the plain
+ * form, and triplets with rows. */
 #include "core/derive/jacobian.h"
 #include "tests/property/boundaries.h"
 

@@ -446,7 +446,7 @@ size_t __wrap_fricp_triplets_of(const struct fric_contacts *contacts, const doub
                                 int32_t *rows, int32_t *cols, double *values)
 {
 	const size_t fine = __real_fricp_triplets_of(contacts, inner, begin, end, rows, cols, values);
-	const size_t wrong = contacts->start[FRIC_EDGE_EDGE] + WRONG, entry = 5 * 12 + 7; /* of 12 x 12 */
+	const size_t wrong = contacts->start[FRIC_EDGE_EDGE] + WRONG, entry = 5 * 12 + 7; /* row 5, column 7 of 12 x 12 */
 	size_t at = 0;
 	for (size_t i = begin; i < wrong; i++)
 		at += i < contacts->start[FRIC_EDGE_VERTEX] ? 36 : i < contacts->start[FRIC_EDGE_EDGE] ? 81 : 144;

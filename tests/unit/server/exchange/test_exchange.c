@@ -614,7 +614,7 @@ static void test_a_lack_of_memory_that_is_said(void **state)
 	assert_int_equal(rejected("memory"), before + 1);
 }
 
-/* The length is that of the body that GET would send. */
+/* The length is that of the body which GET would send. */
 static void test_head_has_a_length_and_no_bytes(void **state)
 {
 	struct carried c;

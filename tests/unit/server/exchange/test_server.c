@@ -1,4 +1,4 @@
-/* State shared by all exchanges: pools, sets and their limits, and the gauges, compared with what the test did. */
+/* State shared by all exchanges: pools, sets and their limits, and the gauges, compared with the test's own counts. */
 #include "server/exchange/server.h"
 
 #include <setjmp.h>
