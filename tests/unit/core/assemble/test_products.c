@@ -209,22 +209,29 @@ static void test_skipped(void **state)
 	fric_contacts_free(c);
 }
 
-/* Basis entries may have any size: no intermediate result overflows if the product fits. */
-static void test_extreme_basis(void **state)
+/* Basis entries may have any size: no intermediate result underflows if the product fits. */
+static void check_extreme_basis(int dim)
 {
-	(void)state;
-	const double basis[6] = {0x1p-600, 0, 0, 0x1p-600, 0, 0}, force = 0x1p+500, eps_v = 0x1p-500, zero[6] = {0},
-				 x[6] = {0x1p-600, 0, 7};
+	const double basis[6] = {0x1p-600, 0, 0, dim == 3 ? 0x1p-600 : 0, 0, 0}, force = 0x1p+500, eps_v = 0x1p-500,
+				 zero[6] = {0}, x[6] = {0x1p-600, 0, 7};
 	double products[6];
 	struct fric_error error;
 	struct fric_batch batch = floor_batch(two, 1, 2);
-	batch.groups[FRIC_PLANE_VERTEX].tangent_basis = one_value(basis);
+	batch.dim = dim;
+	batch.groups[FRIC_PLANE_VERTEX].tangent_basis = (struct fric_values){basis, (size_t)(dim * (dim - 1))};
 	batch.groups[FRIC_PLANE_VERTEX].normal_force = one_value(&force);
 	batch.groups[FRIC_PLANE_VERTEX].eps_v = one_value(&eps_v);
 	struct fric_contacts *c = prepared(&batch);
 	assert_ok(fric_hessian_products(&serial, c, query(zero), FRIC_PROJECT_NONE, 1, x, products, &error));
 	assert_near(products[0], ldexp(1, 1000 - 1200 - 600), ldexp(1, -850));
 	fric_contacts_free(c);
+}
+
+static void test_extreme_basis(void **state)
+{
+	(void)state;
+	check_extreme_basis(2);
+	check_extreme_basis(3);
 }
 
 /* There are more spans than are processed together: each vector continues where it stopped. */
