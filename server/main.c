@@ -1,7 +1,7 @@
 /* Starts, stops and drains the server. */
 #include "server/access/gate.h"
 #include "server/base/clock.h"
-#include "server/base/resources.h"
+#include "server/base/descriptors.h"
 #include "server/commands/check.h"
 #include "server/commands/health.h"
 #include "server/http/http.h"

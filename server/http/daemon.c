@@ -1,7 +1,7 @@
 #include "server/http/daemon.h"
 
 #include "server/access/certificate.h"
-#include "server/base/resources.h"
+#include "server/base/descriptors.h"
 #include "server/http/connection.h"
 #include "server/http/request.h"
 #include "server/observe/log.h"

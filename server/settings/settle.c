@@ -1,6 +1,7 @@
 #include "server/settings/settle.h"
 
-#include "server/base/resources.h"
+#include "api/base/resources.h"
+#include "server/base/descriptors.h"
 #include "server/listen/unix_socket.h"
 
 #include <string.h>
@@ -17,7 +18,7 @@ static long long larger(long long a, long long b)
  * warm memory. */
 static long long automatic_memory(long long connections)
 {
-	const long long available = srv_available_memory();
+	const long long available = api_available_memory();
 	const long long left = larger(available - connections * SRV_CONNECTION_BYTES, available / 2);
 	return larger(left / 4 * 3, 16 * M);
 }
@@ -93,9 +94,9 @@ static bool is_path(const char *path, FILE *err)
 bool srv_options_settle(struct srv_options *options, FILE *err)
 {
 	if (options->threads == 0)
-		options->threads = srv_available_cpus();
+		options->threads = api_available_cpus();
 	if (options->io_threads == 0)
-		options->io_threads = srv_available_cpus() < 256 ? srv_available_cpus() : 256;
+		options->io_threads = api_available_cpus() < 256 ? api_available_cpus() : 256;
 	settle_connections(options);
 	settle_bytes(options);
 	settle_memory(options);

@@ -6,7 +6,7 @@
 #include "tests/simulator/service.h"
 #include "tests/simulator/threads.h"
 
-#include "server/base/resources.h"
+#include "server/base/descriptors.h"
 
 #include <fcntl.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 #include "server/settings/read.h"
-#include "server/base/resources.h"
+#include "api/base/resources.h"
+#include "server/base/descriptors.h"
 
 #include "server/observe/log.h"
-#include "server/base/resources.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -76,7 +76,7 @@ static void test_defaults(void **state)
 	assert_int_equal(reading.options.port, 8080);
 	assert_int_equal(reading.options.max_json_bytes, 256LL << 20);
 	assert_int_equal(reading.options.max_answer_bytes, 4LL << 30);
-	const long long available = srv_available_connections(srv_available_cpus());
+	const long long available = srv_available_connections(api_available_cpus());
 	assert_int_equal(reading.options.connections, available < 1024 ? available : 1024);
 	assert_int_equal(reading.options.drain_seconds, 30);
 	assert_int_equal(reading.options.log_level, SRV_INFO);
@@ -440,7 +440,7 @@ static void test_memory_beside_connections(void **state)
 {
 	(void)state;
 	static const char *const connections[] = {"--connections=1", "--connections=1000", "--connections=65536"};
-	const long long available = srv_available_memory();
+	const long long available = api_available_memory();
 	for (int i = 0; i < 3; i++) {
 		struct reading reading = read_options(connections[i], NULL);
 		const long long held = reading.options.connections * (88 << 10);

@@ -1,7 +1,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* for sched_getaffinity */
 #endif
-#include "server/base/resources.h"
+#include "api/base/resources.h"
 
 #include <limits.h>
 #include <sched.h>
@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 static bool read_line(const char *directory, const char *name, char *line, size_t bytes)
@@ -121,42 +120,28 @@ static long long limit_of(const char *membership, const char *mount, const char 
 	return limit;
 }
 
-int srv_quota_cpus(const char *membership, const char *mount)
+int api_quota_cpus(const char *membership, const char *mount)
 {
 	return (int)limit_of(membership, mount, "cpu", cpus_in);
 }
 
-long long srv_quota_memory(const char *membership, const char *mount)
+long long api_quota_memory(const char *membership, const char *mount)
 {
 	return limit_of(membership, mount, "memory", memory_in);
 }
 
-int srv_available_cpus(void)
+int api_available_cpus(void)
 {
 	cpu_set_t mask;
 	const long long cpus = sched_getaffinity(0, sizeof mask, &mask) == 0 ? CPU_COUNT(&mask) : 1;
-	const long long allowed = tighter(cpus, srv_quota_cpus("/proc/self/cgroup", "/sys/fs/cgroup"));
+	const long long allowed = tighter(cpus, api_quota_cpus("/proc/self/cgroup", "/sys/fs/cgroup"));
 	return allowed > 0 ? (int)allowed : 1;
 }
 
-long long srv_available_memory(void)
+long long api_available_memory(void)
 {
 	const long long machine = (long long)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
-	const long long quota = srv_quota_memory("/proc/self/cgroup", "/sys/fs/cgroup");
+	const long long quota = api_quota_memory("/proc/self/cgroup", "/sys/fs/cgroup");
 	const long long allowed = tighter(machine > 0 ? machine : 0, quota);
 	return allowed > 0 ? allowed : 1LL << 30;
-}
-
-long long srv_files_beside(long long io_threads)
-{
-	return SRV_SPARE_FILES + SRV_IO_THREAD_FILES * io_threads;
-}
-
-long long srv_available_connections(long long io_threads)
-{
-	struct rlimit limit;
-	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_max >= INT_MAX)
-		return INT_MAX;
-	const long long files = (long long)limit.rlim_max, left = files - srv_files_beside(io_threads);
-	return left > files / 4 ? left : files / 4 > 0 ? files / 4 : 1;
 }

@@ -1,4 +1,4 @@
-#include "server/base/resources.h"
+#include "api/base/resources.h"
 
 #include <limits.h>
 #include <setjmp.h>
@@ -36,7 +36,7 @@ static int quota(const char *membership)
 	put("membership", membership);
 	snprintf(file, sizeof file, "%s/membership", root);
 	snprintf(mount, sizeof mount, "%s/mount", root);
-	return srv_quota_cpus(file, mount);
+	return api_quota_cpus(file, mount);
 }
 
 static int set_up(void **state)
@@ -57,7 +57,7 @@ static int tear_down(void **state)
 static void test_none(void **state)
 {
 	(void)state;
-	assert_int_equal(srv_quota_cpus("/nowhere/membership", root), 0);
+	assert_int_equal(api_quota_cpus("/nowhere/membership", root), 0);
 	assert_int_equal(quota("0::/\n"), 0);
 	assert_int_equal(quota("nonsense\n0::\n"), 0);
 	put("mount/cpu.max", "max 100000\n");
@@ -100,22 +100,22 @@ static void test_memory(void **state)
 	snprintf(mount, sizeof mount, "%s/mount", root);
 	put("membership", "7:memory:/a\n0::/b\n");
 	put("mount/memory.max", "max\n");
-	assert_int_equal(srv_quota_memory(file, mount), 0);
+	assert_int_equal(api_quota_memory(file, mount), 0);
 	put("mount/b/memory.max", "1000000\n");
-	assert_int_equal(srv_quota_memory(file, mount), 1000000);
+	assert_int_equal(api_quota_memory(file, mount), 1000000);
 	put("mount/memory/a/memory.limit_in_bytes", "500000\n");
-	assert_int_equal(srv_quota_memory(file, mount), 500000);
+	assert_int_equal(api_quota_memory(file, mount), 500000);
 	put("mount/memory.max", "8589934592\n");
 	put("mount/memory/a/memory.limit_in_bytes", "9223372036854771712\n");
 	put("mount/b/memory.max", "max\n");
-	assert_int_equal(srv_quota_memory(file, mount), 8589934592);
+	assert_int_equal(api_quota_memory(file, mount), 8589934592);
 }
 
 static void test_available(void **state)
 {
 	(void)state;
-	assert_true(srv_available_cpus() >= 1);
-	assert_true(srv_available_memory() > 0);
+	assert_true(api_available_cpus() >= 1);
+	assert_true(api_available_memory() > 0);
 }
 
 int main(void)
