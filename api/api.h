@@ -67,6 +67,12 @@ struct api_match {
 /* @param target  as in struct api_request */
 void api_match(const char *target, struct api_match *match);
 
+/* A contiguous piece of a body. */
+struct api_part {
+	const void *bytes;
+	size_t n;
+};
+
 /* A request as the server received it. Everything is borrowed for the duration of the call. Absent headers are NULL. */
 struct api_request {
 	const char *method; /* "GET" */
@@ -80,8 +86,12 @@ struct api_request {
 	const char *caller;                         /* name of the caller's token; NULL: no token was sent */
 	const struct api_match *match;              /* the target's row; NULL: looked up again in each call */
 	const struct api_formats *formats;          /* set by api_admit; NULL: not determined yet */
-	const char *body;
-	size_t body_bytes;
+	const char *body;                           /* the whole body; NULL if it is in parts */
+	size_t body_bytes;                          /* length of the whole body, in either form */
+	const struct api_part
+		*parts; /* [n_parts] the body's pieces, one after the other. They are joined first, unless it is
+	                               * a frame whose first part contains the document */
+	size_t n_parts;
 	size_t body_held;        /* bytes of the body already counted in the pool's budget; 0 if it does not count */
 	const atomic_bool *stop; /* may be NULL; raised when the client no longer waits: the request then soon ends with
 	                          * 503 */
@@ -89,12 +99,6 @@ struct api_request {
 };
 
 enum { API_MAX_HEADERS = 10, API_MAX_PARTS = 256 };
-
-/* A contiguous piece of a response body. */
-struct api_part {
-	const void *bytes;
-	size_t n;
-};
 
 /* The steps of an evaluation, as listed in Server-Timing. */
 enum api_phase { API_DECODE, API_PREPARE, API_EVALUATE, API_ENCODE, API_N_PHASES };
@@ -124,6 +128,8 @@ struct api_response {
 	void *owner; /* owns the memory of the parts until release(owner) is called; release is NULL if there is no owner */
 	void (*release)(void *owner);
 	struct api_measure measure;
+	size_t
+		copied_bytes; /* of the request's body: parts that had to be joined, arrays of a frame that were not aligned */
 };
 
 /* The verdict on a request's head, before any of its body is read. */

@@ -90,3 +90,10 @@ bool api_account_copy(void *to, const void *from, size_t bytes)
 	}
 	return true;
 }
+
+bool api_account_copy_body(void *to, const void *from, size_t bytes)
+{
+	if (api_account_current)
+		api_account_current->copied_bytes += bytes;
+	return api_account_copy(to, from, bytes);
+}

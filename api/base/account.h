@@ -20,6 +20,7 @@ struct api_account {
 	size_t taken_bytes;        /* taken from the budget, including what the request held before the account was
 	                            * opened */
 	size_t spare_bytes;        /* the unused part of taken_bytes */
+	size_t copied_bytes;       /* of the request's body */
 	bool never_fits;           /* the request wanted more than the whole budget */
 };
 
@@ -77,5 +78,7 @@ static inline bool api_account_is_stopped(void)
  * @return false if the request was stopped before the end; the remaining pages are then untouched */
 bool api_account_zero(void *block, size_t bytes);
 bool api_account_copy(void *to, const void *from, size_t bytes);
+/* As api_account_copy, for a part of the request's body. */
+bool api_account_copy_body(void *to, const void *from, size_t bytes);
 
 #endif

@@ -18,8 +18,10 @@ struct stretch {
 };
 
 struct reader {
-	const char *tail;
+	struct api_part first;        /* the tail's part that follows the document in the same part of the frame */
+	const struct api_part *parts; /* of the frame */
 	size_t tail_bytes;
+	size_t at, begin; /* a part of the tail, and its offset there */
 	struct api_arena *arena;
 	struct api_document *document;
 	struct stretch *stretches;
@@ -122,20 +124,60 @@ static bool read_offset(struct reader *r, const json_t *node, const struct api_p
 	return *offset % ALIGNMENT == 0 || wrong(r, path, "\"offset\" must be a multiple of 8");
 }
 
+/* ---- the tail ---- */
+
+static struct api_part part_of(const struct reader *r, size_t i)
+{
+	return i == 0 ? r->first : r->parts[i];
+}
+
+/* Moves to the part that contains the byte at an offset. References mostly ascend, so it is close. */
+static void seek(struct reader *r, size_t offset)
+{
+	while (offset < r->begin)
+		r->begin -= part_of(r, --r->at).n;
+	while (offset - r->begin >= part_of(r, r->at).n)
+		r->begin += part_of(r, r->at++).n;
+}
+
+/* Copies bytes of the tail, which may lie in several parts. */
+static bool gather(struct reader *r, size_t offset, size_t bytes, char *copy)
+{
+	for (size_t n; bytes > 0; offset += n, copy += n, bytes -= n) {
+		seek(r, offset);
+		const struct api_part part = part_of(r, r->at);
+		const size_t within = offset - r->begin, rest = part.n - within;
+		n = bytes < rest ? bytes : rest;
+		if (!api_account_copy_body(copy, (const char *)part.bytes + within, n))
+			return false;
+	}
+	return true;
+}
+
+/* The bytes of the tail, if they lie in one part and are aligned there; NULL otherwise. */
+static const void *in_place(struct reader *r, size_t offset, size_t bytes)
+{
+	seek(r, offset);
+	const struct api_part part = part_of(r, r->at);
+	const char *data = (const char *)part.bytes + (offset - r->begin);
+	return (uintptr_t)data % ALIGNMENT == 0 && bytes <= part.n - (offset - r->begin) ? data : NULL;
+}
+
 static bool place(struct reader *r, const struct api_path *path, size_t offset, struct api_array *array)
 {
+	static const double nothing[1];
 	const size_t size = api_dtype_bytes(array->dtype);
 	if (offset > r->tail_bytes || array->n > (r->tail_bytes - offset) / size)
 		return api_fault_at(r->fault, API_E_MALFORMED_FRAME, path,
 		                    "the array extends beyond the tail, which has %zu bytes", r->tail_bytes);
-	array->data = r->tail + offset;
-	if ((uintptr_t)array->data % ALIGNMENT == 0)
+	array->data = array->n ? in_place(r, offset, array->n * size) : nothing;
+	if (array->data)
 		return true;
 	void *copy = api_arena_array(r->arena, array->n, size);
 	if (!copy)
 		return no_memory(r);
 	array->data = copy;
-	return api_account_copy(copy, r->tail + offset, array->n * size) || no_memory(r);
+	return gather(r, offset, array->n * size, copy) || no_memory(r);
 }
 
 static bool reserve(struct reader *r)
@@ -302,17 +344,19 @@ static bool explain_body(const char *body, size_t bytes, struct api_fault *fault
 	return !hint || api_fault_at(fault, API_E_NOT_A_FRAME, &root, "%s", hint);
 }
 
-static bool check_length(const char *body, size_t bytes, size_t max_document_bytes, size_t *length,
+/* @param part   the frame's first part
+ * @param bytes  of the whole frame */
+static bool check_length(const struct api_part *part, size_t bytes, size_t max_document_bytes, size_t *length,
                          struct api_fault *fault)
 {
 	const struct api_path root = {0};
 	uint64_t n = 0;
-	if (!explain_body(body, bytes, fault))
+	if (!explain_body(part->bytes, part->n, fault))
 		return false;
 	if (bytes < LENGTH_BYTES)
 		return api_fault_at(fault, API_E_MALFORMED_FRAME, &root,
 		                    "a frame starts with 8 bytes that state the length of its document");
-	memcpy(&n, body, LENGTH_BYTES);
+	memcpy(&n, part->bytes, LENGTH_BYTES);
 	if (n > bytes - LENGTH_BYTES)
 		return api_fault_at(fault, API_E_MALFORMED_FRAME, &root,
 		                    "the document would take %llu bytes, but only %zu follow its length", (unsigned long long)n,
@@ -329,6 +373,15 @@ static bool check_length(const char *body, size_t bytes, size_t max_document_byt
 	                     max_document_bytes);
 }
 
+bool api_frame_begins_whole(const struct api_part *part)
+{
+	uint64_t n = 0;
+	if (part->n < LENGTH_BYTES)
+		return false;
+	memcpy(&n, part->bytes, LENGTH_BYTES);
+	return n <= part->n - LENGTH_BYTES;
+}
+
 static bool resolve_root(struct reader *r)
 {
 	const struct api_path root = {0};
@@ -342,17 +395,21 @@ static bool resolve_root(struct reader *r)
 	return check_overlaps(r, &root);
 }
 
-bool api_frame_read(const char *body, size_t bytes, size_t max_document_bytes, struct api_arena *arena,
+bool api_frame_read(const struct api_part *parts, size_t n_parts, size_t max_document_bytes, struct api_arena *arena,
                     struct api_document *document, struct api_fault *fault)
 {
 	struct api_text_fault text;
-	size_t length = 0;
-	if (!check_length(body, bytes, max_document_bytes, &length, fault))
+	const char *body = parts->bytes;
+	size_t length = 0, bytes = 0;
+	for (size_t i = 0; i < n_parts; i++)
+		bytes += parts[i].n;
+	if (!check_length(parts, bytes, max_document_bytes, &length, fault))
 		return false;
 	if (!api_document_read_pooled(arena->pool, body + LENGTH_BYTES, length, document, &text))
 		return api_fault_text(fault, &text);
 	const size_t head = LENGTH_BYTES + length;
-	struct reader r = {.tail = body + head,
+	struct reader r = {.first = {body + head, parts->n - head},
+	                   .parts = parts,
 	                   .tail_bytes = bytes - head,
 	                   .arena = arena,
 	                   .document = document,

@@ -11,20 +11,25 @@
 #ifndef API_FRAME_H
 #define API_FRAME_H
 
+#include "api/api.h"
 #include "api/base/arena.h"
 #include "api/base/fault.h"
 #include "api/codec/document.h"
 
 /**
- * Reads a frame. Every reference is replaced by a mark, as if its array had been lifted from a text. The arrays' data
- * stays where it is in the body, unless the body is not 8-byte aligned.
- * @param body                [bytes]; borrowed as long as the document lives
+ * Reads a frame. Every reference is replaced by a mark, as if its array had been lifted from a text. The data of an
+ * array stays where it is in the body if it is 8-byte aligned there and lies within one part; otherwise it is copied.
+ * @param parts               [n_parts] the frame's pieces, one after the other; if there are several, the first one
+ *                            contains the document. Their bytes are borrowed as long as the document lives
  * @param max_document_bytes  limit on L: beyond it 413
  * @param arena               for data that has to be moved; must outlive the document
  * @param document            filled in on success, to be freed with api_document_free
  * @return false with *fault: 400 with a pointer to the reference at fault (empty for the container), 413 or 503
  */
-bool api_frame_read(const char *body, size_t bytes, size_t max_document_bytes, struct api_arena *arena,
+bool api_frame_read(const struct api_part *parts, size_t n_parts, size_t max_document_bytes, struct api_arena *arena,
                     struct api_document *document, struct api_fault *fault);
+
+/* Whether the first part of a frame contains its whole document. */
+bool api_frame_begins_whole(const struct api_part *part);
 
 #endif

@@ -47,6 +47,18 @@ bool api_formats_judge(const struct api_request *request, const struct api_opera
 	return operation->answers_json || judge_answer(request->accept, &formats->answer, fault);
 }
 
+const struct api_part *api_body_parts(const struct api_request *request, struct api_part *whole, size_t *n_parts)
+{
+	*whole = (struct api_part){request->body, request->body_bytes};
+	*n_parts = request->parts ? request->n_parts : 1;
+	return request->parts ? request->parts : whole;
+}
+
+bool api_format_needs_whole(const struct api_request *request)
+{
+	return request->parts && (request->formats->body == API_JSON || !api_frame_begins_whole(request->parts));
+}
+
 size_t api_format_limit(const struct api_service *service, enum api_format format)
 {
 	return format == API_FRAME ? service->max_frame_bytes : service->max_json_bytes;
@@ -56,8 +68,11 @@ bool api_format_read(const struct api_service *service, const struct api_request
                      struct api_document *document, struct api_fault *fault)
 {
 	struct api_text_fault text;
+	struct api_part whole;
+	size_t n_parts;
+	const struct api_part *parts = api_body_parts(request, &whole, &n_parts);
 	if (request->formats->body == API_FRAME)
-		return api_frame_read(request->body, request->body_bytes, service->max_json_bytes, arena, document, fault);
+		return api_frame_read(parts, n_parts, service->max_json_bytes, arena, document, fault);
 	return api_document_read_pooled(arena->pool, request->body, request->body_bytes, document, &text) ||
 	       api_fault_text(fault, &text);
 }

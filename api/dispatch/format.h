@@ -23,6 +23,12 @@ bool api_formats_judge(const struct api_request *request, const struct api_opera
 /* The value of Accept-Patch. */
 extern const char api_patch_types[];
 
+/* The parts of a request's body, in either form. @param whole  storage for the only part of a body in one piece */
+const struct api_part *api_body_parts(const struct api_request *request, struct api_part *whole, size_t *n_parts);
+
+/* Whether a body in parts must be joined before api_format_read can read it. */
+bool api_format_needs_whole(const struct api_request *request);
+
 /* The longest body of a format. */
 size_t api_format_limit(const struct api_service *service, enum api_format format);
 

@@ -172,16 +172,44 @@ bool api_is_large(const struct api_service *service, const struct api_request *r
 	return request && operation->is_large(service, request);
 }
 
+static bool run_handler(const struct api_service *service, const struct api_request *request,
+                        const struct api_operation *operation, struct api_fault *fault, struct api_response *response)
+{
+	const struct api_call call = {service, request, operation, fault, response};
+	return operation->handler(&call);
+}
+
+static bool join(const struct api_request *request, char *whole)
+{
+	for (size_t i = 0; i < request->n_parts; whole += request->parts[i++].n)
+		if (!api_account_copy_body(whole, request->parts[i].bytes, request->parts[i].n))
+			return false;
+	return true;
+}
+
+/* Handlers receive a body in parts only if it is a frame that can be read as it is. */
+static bool run_joined(const struct api_service *service, const struct api_request *request,
+                       const struct api_operation *operation, struct api_fault *fault, struct api_response *response)
+{
+	struct api_request joined = *request;
+	char *whole = api_pool_take(service->pool, request->body_bytes);
+	joined.body = whole;
+	joined.parts = NULL;
+	const bool ok = whole && join(request, whole) && run_handler(service, &joined, operation, fault, response);
+	api_pool_give(service->pool, whole, request->body_bytes);
+	return ok;
+}
+
 static bool run(const struct api_service *service, const struct api_request *request, struct api_fault *fault,
                 struct api_response *response)
 {
 	struct missing missing;
 	const struct api_operation *operation = find_operation(request, fault, response);
 	request = operation ? with_formats(request, operation, &missing, fault) : NULL;
-	const struct api_call call = {service, request, operation, fault, response};
 	if (!request || (operation->refuses_url_query && !api_url_query_refuse(request->match->url_query, fault)))
 		return false;
-	return operation->handler(&call);
+	const bool joins = operation->requests && api_format_needs_whole(request);
+	return (joins ? run_joined : run_handler)(service, request, operation, fault, response);
 }
 
 /* Explains a failed allocation: the stop flag was raised, or the request can never fit. */
@@ -222,5 +250,6 @@ bool api_handle(const struct api_service *service, const struct api_request *req
 		api_response_clear(response);
 	else if (!ok)
 		fail(request, &fault, response);
+	response->copied_bytes = account.copied_bytes;
 	return !fault.deferred;
 }

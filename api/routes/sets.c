@@ -340,14 +340,17 @@ static bool put_once(const struct api_call *call, struct putting *p)
 static bool patch_once(const struct api_call *call, struct putting *p)
 {
 	const struct api_request *request = call->request;
+	struct api_part whole;
+	size_t n_parts;
 	static const struct api_steps steps = {decode_patch, prepare_put, compute_put, api_job_weigh, false};
 	p->old = hold(call->service, request, !request->was_deferred);
 	if (!p->old)
 		return fault_unknown(call);
 	if (request->if_version && !api_is_version(request->if_version))
 		return refuse_changed(call, p);
-	api_version_of_patch(request->if_version ? request->if_version : p->old->version, request->formats->body,
-	                     request->body, request->body_bytes, p->version);
+	const struct api_part *parts = api_body_parts(request, &whole, &n_parts);
+	api_version_of_patch(request->if_version ? request->if_version : p->old->version, request->formats->body, parts,
+	                     n_parts, p->version);
 	if (request->if_version && strcmp(p->old->version, p->version) == 0)
 		return answer_kept(call, p);
 	if (!is_wanted(request, p->old))
@@ -362,10 +365,13 @@ static bool put_until_done(const struct api_call *call, attempt *once)
 {
 	const struct api_request *request = call->request;
 	struct putting p = {.name = name_of(request), .caller = request->caller};
+	struct api_part whole;
+	size_t n_parts;
 	bool ok;
 	if (!call->service->sets)
 		return api_fault_set(call->fault, API_E_SETS_FULL, "this service keeps no sets");
-	api_version_of_body(request->formats->body, request->body, request->body_bytes, p.version);
+	const struct api_part *parts = api_body_parts(request, &whole, &n_parts);
+	api_version_of_body(request->formats->body, parts, n_parts, p.version);
 	do {
 		p.changed = false;
 		ok = once(call, &p);

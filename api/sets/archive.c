@@ -183,7 +183,8 @@ bool api_archive_write(struct api_document *document, struct api_arena *arena, s
 bool api_archive_read(const struct api_archive *archive, struct api_arena *arena, struct api_document *document,
                       struct api_fault *fault)
 {
-	if (!api_frame_read(archive->bytes, archive->n, SIZE_MAX, arena, document, fault))
+	const struct api_part whole = {archive->bytes, archive->n};
+	if (!api_frame_read(&whole, 1, SIZE_MAX, arena, document, fault))
 		return false;
 	for (size_t k = 0; k < document->n_arrays; k++) {
 		struct api_array *array = &document->arrays[k];

@@ -1,6 +1,8 @@
 #include "api/sets/identity.h"
 
 #include <string.h>
+
+#define XXH_STATIC_LINKING_ONLY /* the type of the state of a hash over several parts */
 #include <xxhash.h>
 
 #include "core/fric.h"
@@ -42,6 +44,22 @@ static void append_hash(struct pieces *pieces, const void *bytes, size_t n)
 	append(pieces, canonical.digest, sizeof(canonical.digest));
 }
 
+static void append_hash_of_parts(struct pieces *pieces, const struct api_part *parts, size_t n_parts)
+{
+	XXH3_state_t state;
+	XXH128_canonical_t canonical;
+	if (n_parts == 1) {
+		append_hash(pieces, parts->bytes, parts->n);
+		return;
+	}
+	XXH3_INITSTATE(&state);
+	XXH3_128bits_reset(&state);
+	for (size_t i = 0; i < n_parts; i++)
+		XXH3_128bits_update(&state, parts[i].bytes, parts[i].n);
+	XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(&state));
+	append(pieces, canonical.digest, sizeof(canonical.digest));
+}
+
 static void print(const struct pieces *pieces, char version[API_VERSION_BYTES])
 {
 	static const char digits[] = "0123456789abcdef";
@@ -58,23 +76,24 @@ static const char *name_of(enum api_format format)
 	return format == API_FRAME ? "frame " : "json ";
 }
 
-void api_version_of_body(enum api_format format, const void *body, size_t bytes, char version[API_VERSION_BYTES])
+void api_version_of_body(enum api_format format, const struct api_part *parts, size_t n_parts,
+                         char version[API_VERSION_BYTES])
 {
 	struct pieces pieces = {.n = 0};
 	append_text(&pieces, "body ");
 	append_text(&pieces, name_of(format));
-	append_hash(&pieces, body, bytes);
+	append_hash_of_parts(&pieces, parts, n_parts);
 	print(&pieces, version);
 }
 
-void api_version_of_patch(const char *before, enum api_format format, const void *body, size_t bytes,
+void api_version_of_patch(const char *before, enum api_format format, const struct api_part *parts, size_t n_parts,
                           char version[API_VERSION_BYTES])
 {
 	struct pieces pieces = {.n = 0};
 	append_text(&pieces, "patch ");
 	append_text(&pieces, name_of(format));
 	append(&pieces, before, strnlen(before, API_VERSION_BYTES - 1));
-	append_hash(&pieces, body, bytes);
+	append_hash_of_parts(&pieces, parts, n_parts);
 	print(&pieces, version);
 }
 

@@ -90,8 +90,9 @@ static void frame_decode(struct setup *s)
 	struct api_arena arena = {.pool = s->pool};
 	struct api_document document;
 	struct api_fault fault;
-	must(api_frame_read(s->frame.data, s->frame.bytes, s->frame.bytes, &arena, &document, &fault),
-	     "the frame is refused");
+	must(
+		api_frame_read(&(struct api_part){s->frame.data, s->frame.bytes}, 1, s->frame.bytes, &arena, &document, &fault),
+		"the frame is refused");
 	s->bytes = s->frame.bytes;
 	api_document_free(&document);
 	api_arena_free(&arena);

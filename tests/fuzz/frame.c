@@ -183,7 +183,7 @@ static void check(const char *body, size_t bytes)
 	struct expected e = {.tail = body + head, .tail_bytes = bytes - head};
 	const bool sound = tree && are_sound(&e, tree) && are_apart(&e);
 	api_fault_clear(&fault);
-	const bool accepted = api_frame_read(body, bytes, MOST_DOCUMENT, &arena, &document, &fault);
+	const bool accepted = api_frame_read(&(struct api_part){body, bytes}, 1, MOST_DOCUMENT, &arena, &document, &fault);
 	FUZZ_CHECK(accepted == sound || too_big || e.unsure, "%s", accepted ? "accepted" : fault.errors[0].detail);
 	if (accepted && tree)
 		same_node(&e, &document, document.root, tree);

@@ -388,7 +388,7 @@ static void check_parts(const char *text, size_t text_bytes, const char *body, s
 		fuzz_check_parts(&document);
 		api_document_free(&document);
 	}
-	if (api_frame_read(body, bytes, SIZE_MAX, &arena, &document, &fault)) {
+	if (api_frame_read(&(struct api_part){body, bytes}, 1, SIZE_MAX, &arena, &document, &fault)) {
 		fuzz_check_parts(&document);
 		api_document_free(&document);
 	}

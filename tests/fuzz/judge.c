@@ -31,8 +31,8 @@ void fuzz_read_body(const struct api_response *response, const char *body, struc
 	struct api_text_fault text;
 	api_fault_clear(&fault);
 	if (!strcmp(response->content_type, api_media_frame))
-		FUZZ_CHECK(api_frame_read(body, response->body_bytes, SIZE_MAX, arena, document, &fault), "%s",
-		           fault.errors[0].detail);
+		FUZZ_CHECK(api_frame_read(&(struct api_part){body, response->body_bytes}, 1, SIZE_MAX, arena, document, &fault),
+		           "%s", fault.errors[0].detail);
 	else
 		FUZZ_CHECK(api_document_read_pooled(NULL, body, response->body_bytes, document, &text), "%s", text.detail);
 }

@@ -112,7 +112,8 @@ static void check_framed_patch(const struct texts *t, struct api_document *patch
 	struct api_archive rest = {0};
 	struct api_document framed, a, b, plain;
 	put_to_rest(patch, &rest);
-	FUZZ_CHECK(api_frame_read(rest.bytes, rest.n, SIZE_MAX, &arena, &framed, &fault), "%s", fault.errors[0].detail);
+	FUZZ_CHECK(api_frame_read(&(struct api_part){rest.bytes, rest.n}, 1, SIZE_MAX, &arena, &framed, &fault), "%s",
+	           fault.errors[0].detail);
 	FUZZ_CHECK(read_text(t->document, t->document_bytes, &a), "not the second time");
 	merge(&a, &framed);
 	read_and_merge(t, &b, &plain);

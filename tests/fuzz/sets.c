@@ -529,7 +529,7 @@ static void expect_put(struct world *w, struct call *call)
 {
 	struct known *known = call->known;
 	char version[API_VERSION_BYTES];
-	api_version_of_body(call->format, call->body, call->request.body_bytes, version);
+	api_version_of_body(call->format, &(struct api_part){call->body, call->request.body_bytes}, 1, version);
 	settle_put(call);
 	if (is_excused(w, call)) {
 		note_pressure(w, call);
@@ -556,7 +556,8 @@ static void expect_patch(struct world *w, struct call *call)
 		return;
 	}
 	known->perhaps_used_ms = now_ms;
-	api_version_of_patch(wanted ? wanted : known->version, call->format, call->body, call->request.body_bytes, version);
+	api_version_of_patch(wanted ? wanted : known->version, call->format,
+	                     &(struct api_part){call->body, call->request.body_bytes}, 1, version);
 	if (is_excused(w, call))
 		note_pressure(w, call);
 	else if (wanted && strlen(wanted) == API_VERSION_BYTES - 1 && !strcmp(version, known->version))

@@ -59,7 +59,7 @@ static struct outcome read_bytes(const struct fence *fence, const char *bytes, s
 	struct outcome o = {0};
 	char *body = fence->end - n;
 	memcpy(body, bytes, n);
-	o.ok = api_frame_read(body, n, 1 << 20, &o.arena, &o.document, &o.fault);
+	o.ok = api_frame_read(&(struct api_part){body, n}, 1, 1 << 20, &o.arena, &o.document, &o.fault);
 	return o;
 }
 
@@ -194,7 +194,7 @@ static void copies_what_is_not_aligned(void **unused)
 	for (size_t shift = 0; shift < 16; shift++) {
 		struct outcome o = {0};
 		memcpy(moved + shift, frame, n);
-		o.ok = api_frame_read(moved + shift, n, 4096, &o.arena, &o.document, &o.fault);
+		o.ok = api_frame_read(&(struct api_part){moved + shift, n}, 1, 4096, &o.arena, &o.document, &o.fault);
 		assert_true(o.ok);
 		const struct api_array *a = member(&o, "a");
 		assert_int_equal((uintptr_t)a->data % 8, 0);
@@ -507,7 +507,7 @@ static void writes_what_it_reads(void **unused)
 		end--;
 	assert_true(bytes[end - 1] == '}' && 8 + length - end < 64);
 	struct outcome o = {0};
-	o.ok = api_frame_read(bytes, frame.bytes, SIZE_MAX, &o.arena, &o.document, &o.fault);
+	o.ok = api_frame_read(&(struct api_part){bytes, frame.bytes}, 1, SIZE_MAX, &o.arena, &o.document, &o.fault);
 	assert_true(o.ok);
 	assert_true(!member(&o, "few")->binary && memcmp(member(&o, "few")->data, few, sizeof(few)) == 0);
 	assert_true(!member(&o, "number")->binary && !member(&o, "none")->binary && member(&o, "none")->n == 0);

@@ -91,7 +91,7 @@ static void reads(void **unused)
 		struct api_fault fault = {0};
 		const long live = n_live;
 		allocations_left = n;
-		done = api_frame_read(body, 224, 4096, &arena, &document, &fault);
+		done = api_frame_read(&(struct api_part){body, 224}, 1, 4096, &arena, &document, &fault);
 		allocations_left = SIZE_MAX;
 		if (!done && fault.status != 503)
 			fail_msg("allocation %zu: status %d, %s", n, fault.status, fault.n_errors ? fault.errors[0].detail : "");
@@ -125,7 +125,7 @@ static void reads_many(void **unused)
 		struct api_fault fault = {0};
 		const long live = n_live;
 		allocations_left = last ? total - last : SIZE_MAX - 1;
-		const bool done = api_frame_read(body, BYTES, BYTES, &arena, &document, &fault);
+		const bool done = api_frame_read(&(struct api_part){body, BYTES}, 1, BYTES, &arena, &document, &fault);
 		total = last ? total : SIZE_MAX - 1 - allocations_left;
 		allocations_left = SIZE_MAX;
 		const bool needed = last > 1; /* qsort can do without the last one */

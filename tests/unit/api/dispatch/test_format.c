@@ -186,7 +186,7 @@ static bool same_answer(const char *method, const char *target, const char *type
 	assert_string_equal(frame.content_type, FRAME);
 	char *all = join(&frame);
 	assert_true(api_document_read_pooled(NULL, json.body, json.body_bytes, &a, &text));
-	assert_true(api_frame_read(all, frame.body_bytes, SIZE_MAX, &arena, &b, &fault));
+	assert_true(api_frame_read(&(struct api_part){all, frame.body_bytes}, 1, SIZE_MAX, &arena, &b, &fault));
 	same_tree(&a, a.root, &b, b.root);
 	const bool parts = frame.parts;
 	api_document_free(&a);

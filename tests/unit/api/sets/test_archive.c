@@ -331,7 +331,7 @@ static void frames(void **unused)
 		memcpy(body + HEAD + 32, velocities, sizeof(velocities));
 		memcpy(body + HEAD + 80, vertices, sizeof(vertices));
 		memcpy(body + HEAD + 96, &force, sizeof(force));
-		if (!api_frame_read(body, HEAD + 100, SIZE_MAX, &arena, &document, &fault))
+		if (!api_frame_read(&(struct api_part){body, HEAD + 100}, 1, SIZE_MAX, &arena, &document, &fault))
 			fail_msg("%s", fault.errors[0].detail);
 		if (!check(&document, &before))
 			fail_msg("%s: %s", before.fault.errors[0].pointer, before.fault.errors[0].detail);

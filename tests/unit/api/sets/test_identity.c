@@ -21,13 +21,13 @@ static void test_bodies(void **state)
 {
 	char version[API_VERSION_BYTES];
 	(void)state;
-	api_version_of_body(API_JSON, "", 0, version);
+	api_version_of_body(API_JSON, &(struct api_part){"", 0}, 1, version);
 	assert_string_equal(version, "265438279ed49392fe092a98eb84bfb1");
-	api_version_of_body(API_JSON, NULL, 0, version);
+	api_version_of_body(API_JSON, &(struct api_part){NULL, 0}, 1, version);
 	assert_string_equal(version, "265438279ed49392fe092a98eb84bfb1");
-	api_version_of_body(API_JSON, dim_3, 9, version);
+	api_version_of_body(API_JSON, &(struct api_part){dim_3, 9}, 1, version);
 	assert_string_equal(version, "4c3af456c3d477aab3ea8bf511562dfa");
-	api_version_of_body(API_FRAME, dim_3, 9, version);
+	api_version_of_body(API_FRAME, &(struct api_part){dim_3, 9}, 1, version);
 	assert_string_equal(version, "1643cdb691cd3d567353e666247a5e13");
 }
 
@@ -41,11 +41,11 @@ static void test_long_body(void **state)
 	for (int shift = 0; shift < 2; shift++) {
 		for (int i = 0; i < N; i++)
 			bytes[i + shift] = (unsigned char)(i * 7 + i / 256);
-		api_version_of_body(API_FRAME, bytes + shift, N, version);
+		api_version_of_body(API_FRAME, &(struct api_part){bytes + shift, N}, 1, version);
 		assert_string_equal(version, "e5124760bf435745e74e256b6a9a2f35");
 	}
 	bytes[N / 2] ^= 1;
-	api_version_of_body(API_FRAME, bytes + 1, N, version);
+	api_version_of_body(API_FRAME, &(struct api_part){bytes + 1, N}, 1, version);
 	assert_string_not_equal(version, "e5124760bf435745e74e256b6a9a2f35");
 	free(bytes);
 }
@@ -54,11 +54,11 @@ static void test_patches(void **state)
 {
 	char version[API_VERSION_BYTES];
 	(void)state;
-	api_version_of_patch("4c3af456c3d477aab3ea8bf511562dfa", API_JSON, no_barrier, 16, version);
+	api_version_of_patch("4c3af456c3d477aab3ea8bf511562dfa", API_JSON, &(struct api_part){no_barrier, 16}, 1, version);
 	assert_string_equal(version, "5c62f2554e018e16fe2527d6e599b28c");
-	api_version_of_patch("4c3af456c3d477aab3ea8bf511562dfa", API_FRAME, no_barrier, 16, version);
+	api_version_of_patch("4c3af456c3d477aab3ea8bf511562dfa", API_FRAME, &(struct api_part){no_barrier, 16}, 1, version);
 	assert_string_equal(version, "da0659792772def2f6572660f152a456");
-	api_version_of_patch("4c3af456c3d477aab3ea8bf511562dfb", API_JSON, no_barrier, 16, version);
+	api_version_of_patch("4c3af456c3d477aab3ea8bf511562dfb", API_JSON, &(struct api_part){no_barrier, 16}, 1, version);
 	assert_string_not_equal(version, "5c62f2554e018e16fe2527d6e599b28c");
 }
 

@@ -158,7 +158,7 @@ static char *read_frame(const char *a, const char *c, struct api_arena *arena, s
 	struct api_fault fault = {0};
 	size_t bytes;
 	char *body = frame(a, c, &bytes);
-	if (!api_frame_read(body, bytes, SIZE_MAX, arena, document, &fault))
+	if (!api_frame_read(&(struct api_part){body, bytes}, 1, SIZE_MAX, arena, document, &fault))
 		fail_msg("%s", fault.errors[0].detail);
 	return body;
 }
