@@ -54,7 +54,7 @@ ifeq ($(MODE),tsan)
 UNIT_TESTS := $(patsubst build/tsan/%,$(B)/%,$(shell tests/run --programs tsan))
 endif
 
-all: $(PROGRAM) $(B)/libfric.so ## build the program (build/frictiond) and the libraries
+all: $(PROGRAM) $(B)/libfric.so $(B)/libfrictiond.so ## build the program (build/frictiond) and the libraries
 
 $(PROGRAM): $(call objects,server) $(B)/libapi.a $(B)/libfric.a
 	$(call quiet,LD,$@)$(CC) $(LDFLAGS) $^ -o $@ $(SERVER_LIBS)
@@ -71,6 +71,23 @@ SONAME := libfric.so.$(shell sed -n 's/^\#define FRIC_ABI \([0-9]*\).*/\1/p' cor
 $(B)/libfric.so: $(call objects,core) core/fric.map
 	$(call quiet,LD,$@)$(CC) $(filter-out -pie,$(LDFLAGS)) -shared -Wl,-soname,$(SONAME) -Wl,--version-script,core/fric.map \
 		-Wl,-Bsymbolic-functions $(filter %.o,$^) -o $@ $(CORE_LIBS)
+
+# Core and api without the server, with names for frictiond_... alone. Its copies of jansson, xxHash and libstdc++ are its
+# own: jansson has one allocator for all its users, which would otherwise become the host program's, too. libgomp is shared,
+# and its threads outlive calls, so the library stays loaded after dlclose.
+FRICTIOND_SONAME := libfrictiond.so.$(shell sed -n 's/^\#define FRICTIOND_ABI \([0-9]*\).*/\1/p' api/frictiond.h)
+FRICTIOND_LIBS := $(B)/jansson.a $(shell $(CC) -print-file-name=libxxhash.a) $(shell $(CXX) -print-file-name=libstdc++.a)
+$(B)/libfrictiond.so: $(call objects,core) $(call objects,api) $(B)/jansson.a api/frictiond.map
+	$(call quiet,LD,$@)$(CC) $(filter-out -pie,$(LDFLAGS)) -shared -Wl,-soname,$(FRICTIOND_SONAME) \
+		-Wl,--version-script,api/frictiond.map -Wl,-Bsymbolic-functions -Wl,--exclude-libs,ALL -Wl,-z,nodelete -static-libgcc \
+		$(filter %.o,$^) -o $@ $(FRICTIOND_LIBS) $(CORE_LIBS)
+
+# Debian's libjansson.a can be linked into a shared library, except that it refers to stdin (json_loadf, which nothing calls).
+$(B)/jansson.a:
+	@mkdir -p $(@D)
+	@objcopy --redefine-sym stdin=no_stdin $$($(CC) -print-file-name=libjansson.a) $@.part
+	@echo 'void *no_stdin;' | $(CC) -fPIC -x c -c - -o $(B)/no_stdin.o
+	$(call quiet,AR,$@)$(AR) rs $@.part $(B)/no_stdin.o && mv $@.part $@
 
 $(B)/%.c.o: %.c Makefile
 	@mkdir -p $(@D)
@@ -194,7 +211,7 @@ $(FUZZERS): %: %.c.o $(FUZZ_COMMON) $(B)/libapi.a $(B)/libfric.a
 fuzzers: $(FUZZERS)
 
 # Programs that suites start, and the unit and property tests, which are programs themselves.
-programs: $(PROGRAM) $(UNSOUND) $(FUZZERS) $(if $(filter release,$(MODE)),$(BENCHES)) $(if $(filter release asan,$(MODE)),$(SIMULATOR) $(B)/libfric.so)
+programs: $(PROGRAM) $(UNSOUND) $(FUZZERS) $(if $(filter release,$(MODE)),$(BENCHES)) $(if $(filter release asan,$(MODE)),$(SIMULATOR) $(B)/libfric.so $(B)/libfrictiond.so)
 tests: programs $(UNIT_TESTS)
 
 packages: ## install the Debian packages that building needs
@@ -322,8 +339,14 @@ install: install-program build/frictiond.1 ## install program, libraries, header
 	install -m 644 $(B)/libfric.a $(DESTDIR)$(PREFIX)/lib/libfric.a
 	real=$(SONAME).$$(scripts/version) && install -m 644 $(B)/libfric.so $(DESTDIR)$(PREFIX)/lib/$$real && \
 	    ln -sf $$real $(DESTDIR)$(PREFIX)/lib/$(SONAME) && ln -sf $(SONAME) $(DESTDIR)$(PREFIX)/lib/libfric.so
-	sed -e 's|@PREFIX@|$(abspath $(PREFIX))|' -e "s|@VERSION@|$$(scripts/version)|" \
-	    core/fric.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/fric.pc
+	install -m 644 api/frictiond.h $(DESTDIR)$(PREFIX)/include/frictiond.h
+	real=$(FRICTIOND_SONAME).$$(scripts/version) && install -m 644 $(B)/libfrictiond.so $(DESTDIR)$(PREFIX)/lib/$$real && \
+	    ln -sf $$real $(DESTDIR)$(PREFIX)/lib/$(FRICTIOND_SONAME) && \
+	    ln -sf $(FRICTIOND_SONAME) $(DESTDIR)$(PREFIX)/lib/libfrictiond.so
+	for package in core/fric api/frictiond; do \
+	    sed -e 's|@PREFIX@|$(abspath $(PREFIX))|' -e "s|@VERSION@|$$(scripts/version)|" $$package.pc.in \
+	        > $(DESTDIR)$(PREFIX)/lib/pkgconfig/$${package#*/}.pc || exit 1; \
+	done
 	install -m 644 build/frictiond.1 $(DESTDIR)$(PREFIX)/share/man/man1/frictiond.1
 	sed 's|/usr/local/bin|$(abspath $(PREFIX))/bin|' deploy/systemd/frictiond.service \
 	    > $(DESTDIR)$(PREFIX)/lib/systemd/system/frictiond.service

@@ -1,0 +1,167 @@
+/**
+ * libfrictiond: the service without a socket. One call takes method, path, headers and body of a request, and returns
+ * status, headers and body of the answer: the routes, words, codes and bytes are those of docs/api.md. Only /metrics,
+ * which is about the server, is missing. The library starts no threads besides OpenMP's, installs no signal handlers,
+ * prints nothing, and has no state outside of its services; its copies of the libraries that it uses are its own.
+ *
+ * Every function may be called from any thread at any time, on one service or on many. docs/local.md is a guide.
+ *
+ * Growth. Later versions append members to structs and values to enums, and a new member that is 0 keeps the previous
+ * behaviour. Options and requests begin with their size, so programs compiled with this header work with every later
+ * libfrictiond.so.FRICTIOND_ABI: zero-initialise them, set `size` to sizeof, and set other members by name.
+ */
+#ifndef FRICTIOND_H
+#define FRICTIOND_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A flag of one byte that one thread sets while others read it: std::atomic<bool>, in C atomic_bool. */
+#ifdef __cplusplus
+#include <atomic>
+typedef std::atomic<bool> frictiond_flag;
+static_assert(sizeof(frictiond_flag) == sizeof(bool) && alignof(frictiond_flag) == alignof(bool) &&
+                  ATOMIC_BOOL_LOCK_FREE == 2,
+              "the library, which is written in C, sees a flag as one byte");
+extern "C" {
+#else
+#include <stdatomic.h>
+#include <stdbool.h>
+typedef _Atomic(bool) frictiond_flag;
+#endif
+
+#define FRICTIOND_VERSION "0.1.0"
+#define FRICTIOND_ABI 1 /* the shared library is libfrictiond.so.1 */
+
+/* The version of the library, which may be later than that of the header: "0.1.0". */
+const char *frictiond_version(void);
+
+/* Why a call of this library failed. Faults of a request are not among them: they are answers with a status. */
+enum frictiond_code {
+	FRICTIOND_OK = 0,
+	FRICTIOND_E_MEMORY,   /* an allocation failed */
+	FRICTIOND_E_ARGUMENT, /* a pointer that must not be NULL is, a size is not that of the struct, or an option is out
+	                       * of range */
+	FRICTIOND_E_KERNELS,  /* the option `kernels` is unknown, or this processor lacks the instructions */
+	FRICTIOND_E_FORKED,   /* the service was created in another process, of which this one is a fork */
+};
+
+/* A sentence about a code; static. */
+const char *frictiond_reason(enum frictiond_code code);
+
+/* ---- services ---- */
+
+/* A service: limits, collision sets, warm memory. */
+struct frictiond;
+
+/* 0 or NULL stands for the default, which is that of the server's option of the same name (docs/options.md). */
+struct frictiond_options {
+	size_t size;               /* sizeof(struct frictiond_options) */
+	uint64_t threads;          /* threads of large evaluations: together, of all calls at the same time */
+	uint64_t max_json_bytes;   /* longest JSON text; longest document of a frame */
+	uint64_t max_frame_bytes;  /* longest frame */
+	uint64_t max_answer_bytes; /* longest body of an answer */
+	uint64_t max_contacts;     /* in a request */
+	uint64_t max_vertices;
+	uint64_t memory_bytes; /* of all requests, answers and collision sets together; bodies of requests, which belong to
+	                        * the caller, do not count. Default: 3/4 of the machine's or the container's memory */
+	uint64_t pool_bytes;   /* kept warm between calls, in addition to memory_bytes */
+	uint64_t idle_seconds; /* how long memory is kept warm */
+	uint64_t sets;         /* collision sets of all callers */
+	uint64_t sets_per_caller;
+	uint64_t set_bytes; /* memory of all collision sets, part of memory_bytes */
+	uint64_t set_bytes_per_caller;
+	uint64_t set_idle_seconds; /* how long a collision set is kept after its last use */
+	const char *kernels;       /* inner loops: best, avx512, avx2, baseline, scalar; copied */
+};
+
+/**
+ * Creates a service. This reads how many processors and how much memory the process may use.
+ * @param options  NULL: the defaults
+ * @param service  set to the service, to be released with frictiond_destroy; NULL after an error
+ */
+enum frictiond_code frictiond_create(const struct frictiond_options *options, struct frictiond **service);
+
+/**
+ * Destroys a service and its collision sets, once the calls under way have ended and their answers have been freed.
+ * NULL is harmless. In a fork of the process that created it, this does nothing.
+ */
+void frictiond_destroy(struct frictiond *service);
+
+/* Bytes of memory_bytes in use: by calls under way, answers not yet freed, and collision sets. */
+size_t frictiond_memory(const struct frictiond *service);
+
+/**
+ * Forgets collision sets that have been idle for too long, and returns idle warm memory to the system. Every call does
+ * so for memory that has been idle for idle_seconds, at most once a second; nothing does while there are no calls.
+ * @return bytes returned
+ */
+size_t frictiond_trim(struct frictiond *service);
+
+/* ---- calls ---- */
+
+/* Contiguous bytes. */
+struct frictiond_piece {
+	const void *bytes;
+	size_t n;
+};
+
+struct frictiond_header {
+	const char *name, *value;
+};
+
+/* A request. Everything is borrowed for the duration of the call, and only read. Strings that are NULL are absent
+ * headers. */
+struct frictiond_request {
+	size_t size;               /* sizeof(struct frictiond_request) */
+	const char *method;        /* "GET", "POST", "PUT", "PATCH", "DELETE", "HEAD" */
+	const char *target;        /* path and query, percent-encoded: "/v1/functions/smooth_mu?y=1" */
+	const char *content_type;  /* NULL: application/json */
+	const char *accept;        /* NULL: the format of the request */
+	const char *if_none_match; /* If-None-Match */
+	const char *if_match, *if_unmodified_since;
+	const char *if_collision_set_version; /* If-Collision-Set-Version */
+	const char *request_id;               /* quoted in problems with status 500 */
+	const char *caller; /* name of the caller to whom collision sets belong, shorter than 128 bytes; NULL is a caller as
+	                     * well */
+	/* The body: [n_pieces], one after the other. An array of a frame is used where it is if it is aligned to 8 bytes and
+	 * lies within one piece; otherwise it is copied. If there are several pieces, the first one should contain the frame's
+	 * length and document. Pieces of a JSON text are copied, unless there is only one. */
+	const struct frictiond_piece *pieces;
+	size_t n_pieces;
+	const frictiond_flag
+		*stop; /* if another thread sets it, the call soon ends with 503, code "stopped"; may be NULL */
+};
+
+/* An answer, in memory of its own: until it is freed, also after frictiond_destroy. */
+struct frictiond_answer {
+	size_t size;                            /* of this struct, in the version of the library */
+	const char *content_type;               /* NULL: no body */
+	const struct frictiond_header *headers; /* [n_headers] in addition to Content-Type and Content-Length */
+	size_t n_headers;
+	/* The body: [n_pieces], one after the other. A long frame comes in pieces that lie where they were computed: the
+	 * first one is length and document, and no array extends over two. Arrays are aligned for their numbers. */
+	const struct frictiond_piece *pieces;
+	size_t n_pieces;
+	size_t body_bytes;     /* length of the body; for HEAD and 304, of the body that GET would return */
+	uint64_t copied_bytes; /* of the request's body: 0 if all of its arrays were used where they are */
+	int32_t status;        /* 200 … 503 */
+};
+
+/**
+ * Handles a request. Small ones take microseconds. Large ones open OpenMP regions on the calling thread, and share the
+ * service's threads with other large ones at the same time. Answers have the same bytes on any number of threads.
+ * @param answer  set to the answer, to be freed with frictiond_answer_free; NULL after an error
+ * @return FRICTIOND_OK whatever the answer's status
+ */
+enum frictiond_code frictiond_call(struct frictiond *service, const struct frictiond_request *request,
+                                   struct frictiond_answer **answer);
+
+/* NULL is harmless. In a fork of the process that made the answer, this does nothing. */
+void frictiond_answer_free(struct frictiond_answer *answer);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
