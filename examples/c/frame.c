@@ -1,11 +1,11 @@
 /* A thousand tiles with a pin each, at growing speeds, posted as a frame: doubles are sent from memory and received
  * into memory without ever becoming text.
  *
- * cc examples/c/frame.c examples/c/frictiond.c $(pkg-config --cflags --libs libcurl jansson) -o build/frame &&
+ * cc examples/c/frame.c examples/c/frictiond_http.c $(pkg-config --cflags --libs libcurl jansson) -o build/frame &&
  *     build/frame [URL]
  *
  * URL of the service, default http://127.0.0.1:8080. Debian: libcurl4-gnutls-dev (or -openssl-dev) libjansson-dev */
-#include "frictiond.h"
+#include "frictiond_http.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -33,36 +33,37 @@ static void make_scene(void)
 	}
 }
 
-static json_t *make_batch(struct frictiond_frame *frame)
+static json_t *make_batch(struct frictiond_http_frame *frame)
 {
 	json_t *friction = json_pack("{s:f, s:f, s:f}", "eps_v", 1e-3, "mu_s", 0.5, "mu_k", 0.3);
-	json_t *floor = json_pack("{s:o, s:[f,f,f], s:o}", "vertices", frictiond_frame_i32(frame, corners, 3 * N, 0),
+	json_t *floor = json_pack("{s:o, s:[f,f,f], s:o}", "vertices", frictiond_http_frame_i32(frame, corners, 3 * N, 0),
 	                          "plane_normal", 0., 0., 1., "normal_force",
-	                          frictiond_frame_f64(frame, normal_force, 3 * N, 0));
-	json_t *pin = json_pack("{s:o, s:f}", "vertices", frictiond_frame_i32(frame, *pins, N, 4), "normal_force", 2.);
+	                          frictiond_http_frame_f64(frame, normal_force, 3 * N, 0));
+	json_t *pin = json_pack("{s:o, s:f}", "vertices", frictiond_http_frame_i32(frame, *pins, N, 4), "normal_force", 2.);
 	return json_pack("{s:i, s:o, s:o, s:o, s:{s:o, s:o}, s:{s:s, s:s}}", "dim", 3, "positions",
-	                 frictiond_frame_f64(frame, *positions, 4 * N, 3), "velocities",
-	                 frictiond_frame_f64(frame, *velocities, 4 * N, 3), "friction", friction, "collisions",
+	                 frictiond_http_frame_f64(frame, *positions, 4 * N, 3), "velocities",
+	                 frictiond_http_frame_f64(frame, *velocities, 4 * N, 3), "friction", friction, "collisions",
 	                 "plane_vertex", floor, "face_vertex", pin, "hessian", "format", "csr", "projection", "clamp");
 }
 
 /* Memory for all numbers of the array, at least for one. */
 static void *room(const json_t *array, size_t size)
 {
-	return calloc(frictiond_count(array) + 1, size);
+	return calloc(frictiond_http_count(array) + 1, size);
 }
 
-static int print(const struct frictiond_answer *answer)
+static int print(const struct frictiond_http_answer *answer)
 {
 	const json_t *hessian = json_object_get(answer->document, "hessian"), *data = json_object_get(hessian, "data");
 	const json_t *indices = json_object_get(hessian, "indices");
-	const size_t n = frictiond_count(data);
+	const size_t n = frictiond_http_count(data);
 	double *values = room(data, sizeof *values), force[3] = {0, 0, 0}, trace = 0;
 	int32_t *columns = room(indices, sizeof *columns), indptr[12 * N + 1];
 	const int bad = !values || !columns ||
-	                frictiond_read_f64(answer, json_object_get(answer->document, "gradient"), gradient, 12 * N) ||
-	                frictiond_read_i32(answer, json_object_get(hessian, "indptr"), indptr, 12 * N + 1) ||
-	                frictiond_read_i32(answer, indices, columns, n) || frictiond_read_f64(answer, data, values, n);
+	                frictiond_http_read_f64(answer, json_object_get(answer->document, "gradient"), gradient, 12 * N) ||
+	                frictiond_http_read_i32(answer, json_object_get(hessian, "indptr"), indptr, 12 * N + 1) ||
+	                frictiond_http_read_i32(answer, indices, columns, n) ||
+	                frictiond_http_read_f64(answer, data, values, n);
 	for (int i = 0; !bad && i < 12 * N; i++) {
 		force[i % 3] -= gradient[i];
 		for (int32_t k = indptr[i]; k < indptr[i + 1]; k++)
@@ -82,22 +83,22 @@ static int print(const struct frictiond_answer *answer)
 
 int main(int argc, char **argv)
 {
-	struct frictiond_error error = {.detail = "out of memory"};
-	struct frictiond_frame frame = {0};
-	struct frictiond_answer answer = {0};
-	struct frictiond *service = frictiond_open(argc > 1 ? argv[1] : "http://127.0.0.1:8080", NULL);
+	struct frictiond_http_error error = {.detail = "out of memory"};
+	struct frictiond_http_frame frame = {0};
+	struct frictiond_http_answer answer = {0};
+	struct frictiond_http *service = frictiond_http_open(argc > 1 ? argv[1] : "http://127.0.0.1:8080", NULL);
 	make_scene();
 	json_t *batch = make_batch(&frame);
-	int bad = !service || !batch || frictiond_evaluate_frame(service, batch, &frame, &answer, &error);
+	int bad = !service || !batch || frictiond_http_evaluate_frame(service, batch, &frame, &answer, &error);
 	if (bad && error.status)
 		fprintf(stderr, "%ld: %s %s\n", error.status, error.detail, error.pointer);
 	else if (bad)
 		fprintf(stderr, "%s\n", error.detail);
 	else
 		bad = print(&answer);
-	frictiond_answer_free(&answer);
-	frictiond_frame_free(&frame);
-	frictiond_close(service);
+	frictiond_http_answer_free(&answer);
+	frictiond_http_frame_free(&frame);
+	frictiond_http_close(service);
 	json_decref(batch);
 	return bad;
 }

@@ -1,10 +1,10 @@
 /* A tile on the floor with a pin on top: friction of the contacts, and the Hessian in csr.
  *
- * cc examples/c/tile.c examples/c/frictiond.c $(pkg-config --cflags --libs libcurl jansson) -o build/tile &&
+ * cc examples/c/tile.c examples/c/frictiond_http.c $(pkg-config --cflags --libs libcurl jansson) -o build/tile &&
  *     build/tile [URL]
  *
  * URL of the service, default http://127.0.0.1:8080. Debian: libcurl4-gnutls-dev (or -openssl-dev) libjansson-dev */
-#include "frictiond.h"
+#include "frictiond_http.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -40,13 +40,13 @@ static double larger(double size, double difference)
 
 static void print_hessian(const json_t *hessian, int n_dofs)
 {
-	const size_t n = frictiond_count(json_object_get(hessian, "data"));
+	const size_t n = frictiond_http_count(json_object_get(hessian, "data"));
 	int32_t *indptr = calloc((size_t)n_dofs + 1, sizeof *indptr), *indices = calloc(n + 1, sizeof *indices);
 	double *data = calloc(n + 1, sizeof *data), asymmetry = 0;
 	if (!indptr || !indices || !data ||
-	    frictiond_read_i32(NULL, json_object_get(hessian, "indptr"), indptr, (size_t)n_dofs + 1) ||
-	    frictiond_read_i32(NULL, json_object_get(hessian, "indices"), indices, n) ||
-	    frictiond_read_f64(NULL, json_object_get(hessian, "data"), data, n)) {
+	    frictiond_http_read_i32(NULL, json_object_get(hessian, "indptr"), indptr, (size_t)n_dofs + 1) ||
+	    frictiond_http_read_i32(NULL, json_object_get(hessian, "indices"), indices, n) ||
+	    frictiond_http_read_f64(NULL, json_object_get(hessian, "data"), data, n)) {
 		fputs("not a csr matrix, or out of memory\n", stderr);
 		exit(1);
 	}
@@ -77,10 +77,10 @@ static void print(const json_t *answer)
 
 int main(int argc, char **argv)
 {
-	struct frictiond_error error = {.detail = "out of memory"};
-	struct frictiond *service = frictiond_open(argc > 1 ? argv[1] : "http://127.0.0.1:8080", NULL);
+	struct frictiond_http_error error = {.detail = "out of memory"};
+	struct frictiond_http *service = frictiond_http_open(argc > 1 ? argv[1] : "http://127.0.0.1:8080", NULL);
 	json_t *batch = tile_batch();
-	json_t *answer = service && batch ? frictiond_evaluate(service, batch, &error) : NULL;
+	json_t *answer = service && batch ? frictiond_http_evaluate(service, batch, &error) : NULL;
 	if (answer)
 		print(answer);
 	else if (error.status)
@@ -89,6 +89,6 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s\n", error.detail);
 	json_decref(answer);
 	json_decref(batch);
-	frictiond_close(service);
+	frictiond_http_close(service);
 	return answer ? 0 : 1;
 }

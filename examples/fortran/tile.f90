@@ -1,6 +1,6 @@
 ! A tile on the floor with a pin on top: posts the contacts as arrays in binary, prints the forces and the Hessian.
 !
-! cc -c examples/c/frictiond.c -o build/frictiond_client.o &&
+! cc -c examples/c/frictiond_http.c -o build/frictiond_client.o &&
 !     gfortran -J build examples/fortran/tile.f90 build/frictiond_client.o -lcurl -ljansson -o build/tile_fortran &&
 !     build/tile_fortran [URL]
 !
@@ -11,80 +11,80 @@
 ! columns, so an array of shape [n, m] in docs/api.md is dimension(m, n) here: positions(3, n_vertices). Vertices are
 ! numbered from 0.
 
-! The functions of the C client (examples/c/frictiond.h) and of jansson that are called here. Declare others likewise.
-module frictiond
+! The functions of the C client (examples/c/frictiond_http.h) and of jansson that are called here. Declare others likewise.
+module frictiond_http
   use, intrinsic :: iso_c_binding
   implicit none
 
-  type, bind(c) :: frictiond_error
+  type, bind(c) :: frictiond_http_error
     integer(c_long) :: status = 0
     character(kind=c_char) :: detail(512) = c_null_char, pointer(256) = c_null_char, request_id(136) = c_null_char, &
       code(64) = c_null_char
   end type
 
-  type, bind(c) :: frictiond_frame
+  type, bind(c) :: frictiond_http_frame
     type(c_ptr) :: tail = c_null_ptr
     integer(c_size_t) :: n_bytes = 0, capacity = 0
   end type
 
-  type, bind(c) :: frictiond_answer
+  type, bind(c) :: frictiond_http_answer
     type(c_ptr) :: document = c_null_ptr, body = c_null_ptr
     integer(c_size_t) :: n_bytes = 0
   end type
 
   interface
-    type(c_ptr) function frictiond_open(url, token) bind(c)
+    type(c_ptr) function frictiond_http_open(url, token) bind(c)
       import :: c_ptr, c_char
       character(kind=c_char), intent(in) :: url(*)
       type(c_ptr), value :: token    ! c_null_ptr: no token
     end function
 
-    subroutine frictiond_close(service) bind(c)
+    subroutine frictiond_http_close(service) bind(c)
       import :: c_ptr
       type(c_ptr), value :: service
     end subroutine
 
-    type(c_ptr) function frictiond_frame_f64(frame, numbers, rows, columns) bind(c)
-      import :: c_ptr, c_double, c_size_t, frictiond_frame
-      type(frictiond_frame), intent(inout) :: frame
+    type(c_ptr) function frictiond_http_frame_f64(frame, numbers, rows, columns) bind(c)
+      import :: c_ptr, c_double, c_size_t, frictiond_http_frame
+      type(frictiond_http_frame), intent(inout) :: frame
       real(c_double), intent(in) :: numbers(*)
       integer(c_size_t), value :: rows, columns
     end function
 
-    subroutine frictiond_frame_free(frame) bind(c)
-      import :: frictiond_frame
-      type(frictiond_frame), intent(inout) :: frame
+    subroutine frictiond_http_frame_free(frame) bind(c)
+      import :: frictiond_http_frame
+      type(frictiond_http_frame), intent(inout) :: frame
     end subroutine
 
-    integer(c_int) function frictiond_evaluate_frame(service, document, frame, answer, error) bind(c)
-      import :: c_ptr, c_int, frictiond_frame, frictiond_answer, frictiond_error
+    integer(c_int) function frictiond_http_evaluate_frame(service, document, frame, answer, error) bind(c)
+      import :: c_ptr, c_int, frictiond_http_frame, frictiond_http_answer, frictiond_http_error
       type(c_ptr), value :: service, document
-      type(frictiond_frame), intent(in) :: frame
-      type(frictiond_answer), intent(out) :: answer
-      type(frictiond_error), intent(inout) :: error
+      type(frictiond_http_frame), intent(in) :: frame
+      type(frictiond_http_answer), intent(out) :: answer
+      type(frictiond_http_error), intent(inout) :: error
     end function
 
-    subroutine frictiond_answer_free(answer) bind(c)
-      import :: frictiond_answer
-      type(frictiond_answer), intent(inout) :: answer
+    subroutine frictiond_http_answer_free(answer) bind(c)
+      import :: frictiond_http_answer
+      type(frictiond_http_answer), intent(inout) :: answer
     end subroutine
 
-    integer(c_size_t) function frictiond_count(array) bind(c)
+    integer(c_size_t) function frictiond_http_count(array) bind(c)
       import :: c_ptr, c_size_t
       type(c_ptr), value :: array
     end function
 
-    integer(c_int) function frictiond_read_f64(answer, array, numbers, n) bind(c)
-      import :: c_ptr, c_int, c_double, c_size_t, frictiond_answer
-      type(frictiond_answer), intent(in) :: answer
+    integer(c_int) function frictiond_http_read_f64(answer, array, numbers, n) bind(c)
+      import :: c_ptr, c_int, c_double, c_size_t, frictiond_http_answer
+      type(frictiond_http_answer), intent(in) :: answer
       type(c_ptr), value :: array
       real(c_double), intent(out) :: numbers(*)
       integer(c_size_t), value :: n
     end function
 
-    integer(c_int) function frictiond_read_i32(answer, array, numbers, n) bind(c)
-      import :: c_ptr, c_int, c_int32_t, c_size_t, frictiond_answer
-      type(frictiond_answer), intent(in) :: answer
+    integer(c_int) function frictiond_http_read_i32(answer, array, numbers, n) bind(c)
+      import :: c_ptr, c_int, c_int32_t, c_size_t, frictiond_http_answer
+      type(frictiond_http_answer), intent(in) :: answer
       type(c_ptr), value :: array
       integer(c_int32_t), intent(out) :: numbers(*)
       integer(c_size_t), value :: n
@@ -129,7 +129,7 @@ end module
 
 program tile
   use, intrinsic :: iso_fortran_env, only: error_unit
-  use frictiond
+  use frictiond_http
   implicit none
   real(c_double), parameter :: positions(3, 4) = reshape([ &    ! m; three corners, a pin
     0d0, 0d0, 0d0,   0.1d0, 0d0, 0d0,   0d0, 0.1d0, 0d0,   0.025d0, 0.05d0, 0.001d0], [3, 4])
@@ -140,29 +140,29 @@ program tile
     ' {"vertices": [0, 1, 2], "plane_normal": [0, 0, 1], "normal_force": [3, 2.5, 4]}},' // &
     ' "hessian": {"format": "csr", "projection": "clamp"}}'//c_null_char
 
-  type(frictiond_error) :: error
-  type(frictiond_frame) :: frame
-  type(frictiond_answer) :: answer
+  type(frictiond_http_error) :: error
+  type(frictiond_http_frame) :: frame
+  type(frictiond_http_answer) :: answer
   type(c_ptr) :: service, batch
   character(1000) :: url = "http://127.0.0.1:8080"
   integer :: status
 
   if (command_argument_count() > 0) call get_command_argument(1, url)
-  service = frictiond_open(trim(url)//c_null_char, c_null_ptr)
+  service = frictiond_http_open(trim(url)//c_null_char, c_null_ptr)
   batch = json_loads(text, 0_c_size_t, c_null_ptr)
   status = json_object_set_new(batch, "positions"//c_null_char, &
-                               frictiond_frame_f64(frame, positions, 4_c_size_t, 3_c_size_t))
+                               frictiond_http_frame_f64(frame, positions, 4_c_size_t, 3_c_size_t))
   if (status == 0) status = json_object_set_new(batch, "velocities"//c_null_char, &
-                                                frictiond_frame_f64(frame, velocities, 4_c_size_t, 3_c_size_t))
-  if (status == 0 .and. c_associated(service)) status = frictiond_evaluate_frame(service, batch, frame, answer, error)
+                                                frictiond_http_frame_f64(frame, velocities, 4_c_size_t, 3_c_size_t))
+  if (status == 0 .and. c_associated(service)) status = frictiond_http_evaluate_frame(service, batch, frame, answer, error)
   if (status == 0) then
     call print_answer(int(json_integer_value(member("n_vertices"))))
   else    ! the service's reason for a refusal, and the JSON Pointer to the field at fault
     write (error_unit, '(i0, ": ", a, " ", a)') error%status, text_of(error%detail), text_of(error%pointer)
   end if
-  call frictiond_answer_free(answer)
-  call frictiond_frame_free(frame)
-  call frictiond_close(service)
+  call frictiond_http_answer_free(answer)
+  call frictiond_http_frame_free(frame)
+  call frictiond_http_close(service)
   call json_delete(batch)
   if (status /= 0) stop 1
 
@@ -194,12 +194,12 @@ contains
     integer(c_size_t) :: n
     integer :: i, k
 
-    n = frictiond_count(member("hessian", "data"))
+    n = frictiond_http_count(member("hessian", "data"))
     allocate (values(n), columns(n))
-    if (frictiond_read_f64(answer, member("gradient"), gradient, size(gradient, kind=c_size_t)) /= 0 .or. &
-        frictiond_read_i32(answer, member("hessian", "indptr"), first, size(first, kind=c_size_t)) /= 0 .or. &
-        frictiond_read_i32(answer, member("hessian", "indices"), columns, n) /= 0 .or. &
-        frictiond_read_f64(answer, member("hessian", "data"), values, n) /= 0) error stop "not a csr matrix"
+    if (frictiond_http_read_f64(answer, member("gradient"), gradient, size(gradient, kind=c_size_t)) /= 0 .or. &
+        frictiond_http_read_i32(answer, member("hessian", "indptr"), first, size(first, kind=c_size_t)) /= 0 .or. &
+        frictiond_http_read_i32(answer, member("hessian", "indices"), columns, n) /= 0 .or. &
+        frictiond_http_read_f64(answer, member("hessian", "data"), values, n) /= 0) error stop "not a csr matrix"
     H = 0
     do i = 1, 3 * n_vertices
       do k = first(i) + 1, first(i + 1)

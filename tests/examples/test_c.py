@@ -34,7 +34,7 @@ def example(run, folder):
 
 @pytest.fixture(scope="session")
 def probe(run, folder):
-    run("cc", *STRICT, "tests/examples/probes/probe.c", "examples/c/frictiond.c", "-lcurl", "-ljansson", "-o",
+    run("cc", *STRICT, "tests/examples/probes/probe.c", "examples/c/frictiond_http.c", "-lcurl", "-ljansson", "-o",
         folder / "probe")
     return [folder / "probe"]
 
@@ -254,7 +254,7 @@ def frame_lines(answer):
 
 
 def test_a_frame_carries_the_same_numbers(run, fail, server, same, refusing, folder):
-    run("cc", *STRICT, "examples/c/frame.c", "examples/c/frictiond.c", "-lcurl", "-ljansson", "-o", folder / "frame")
+    run("cc", *STRICT, "examples/c/frame.c", "examples/c/frictiond_http.c", "-lcurl", "-ljansson", "-o", folder / "frame")
     same(frame_lines(evaluate(server, tiles())), run(folder / "frame", server), 1e-9)
     assert "422: must be larger than 0 /friction/eps_v" in fail(folder / "frame", refusing)
 
@@ -281,5 +281,5 @@ def test_derivatives_through_the_library(run, folder, same):
 
 
 def test_the_example_leaks_nothing(run, server, folder, tile, same):
-    run("cc", *STRICT, "examples/c/tile.c", "examples/c/frictiond.c", "-lcurl", "-ljansson", "-o", folder / "strict")
+    run("cc", *STRICT, "examples/c/tile.c", "examples/c/frictiond_http.c", "-lcurl", "-ljansson", "-o", folder / "strict")
     same(tile, run(folder / "strict", server))

@@ -1,4 +1,4 @@
-#include "frictiond.h"
+#include "frictiond_http.h"
 #include <curl/curl.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -16,7 +16,7 @@
 #define FRAME "application/vnd.frictiond.frame"
 #define JSON "application/json"
 
-struct frictiond {
+struct frictiond_http {
 	CURL *curl;
 	char *url, *authorization;
 	const char *socket; /* the path of an http+unix:// URL, or NULL */
@@ -30,10 +30,10 @@ struct text {
 	size_t n, capacity;
 };
 
-static bool fail(struct frictiond_error *error, const char *format, ...)
+static bool fail(struct frictiond_http_error *error, const char *format, ...)
 {
 	va_list values;
-	*error = (struct frictiond_error){0};
+	*error = (struct frictiond_http_error){0};
 	va_start(values, format);
 	vsnprintf(error->detail, sizeof error->detail, format, values);
 	va_end(values);
@@ -57,9 +57,9 @@ static const char *socket_of(const char *url)
 	return strncmp(url, scheme, sizeof scheme - 1) == 0 ? url + sizeof scheme - 1 : NULL;
 }
 
-struct frictiond *frictiond_open(const char *url, const char *token)
+struct frictiond_http *frictiond_http_open(const char *url, const char *token)
 {
-	struct frictiond *service = calloc(1, sizeof *service);
+	struct frictiond_http *service = calloc(1, sizeof *service);
 	if (!service)
 		return NULL;
 	service->retries = 5;
@@ -71,13 +71,13 @@ struct frictiond *frictiond_open(const char *url, const char *token)
 	service->socket = service->url ? socket_of(service->url) : NULL;
 	service->authorization = token ? join("Authorization: Bearer ", token) : NULL;
 	if (!service->curl || !service->url || (token && !service->authorization)) {
-		frictiond_close(service);
+		frictiond_http_close(service);
 		return NULL;
 	}
 	return service;
 }
 
-void frictiond_close(struct frictiond *service)
+void frictiond_http_close(struct frictiond_http *service)
 {
 	if (!service)
 		return;
@@ -87,7 +87,7 @@ void frictiond_close(struct frictiond *service)
 	free(service);
 }
 
-void frictiond_set(struct frictiond *service, int retries, long timeout)
+void frictiond_http_set(struct frictiond_http *service, int retries, long timeout)
 {
 	service->retries = retries;
 	service->timeout = timeout;
@@ -122,7 +122,7 @@ static size_t take_body(char *bytes, size_t size, size_t n, void *target)
 static size_t take_head(char *line, size_t size, size_t n, void *target)
 {
 	static const char name[] = "X-Request-Id:";
-	struct frictiond *service = target;
+	struct frictiond_http *service = target;
 	size_t first = sizeof name - 1, end = size * n;
 	if (end <= first || strncasecmp(line, name, first) != 0)
 		return size * n;
@@ -140,7 +140,7 @@ struct request {
 	size_t n_bytes;
 };
 
-static struct curl_slist *headers(const struct frictiond *service, const struct request *request)
+static struct curl_slist *headers(const struct frictiond_http *service, const struct request *request)
 {
 	struct curl_slist *list = curl_slist_append(NULL, "Expect:"), *longer = list;
 	if (longer && request->content_type)
@@ -155,7 +155,7 @@ static struct curl_slist *headers(const struct frictiond *service, const struct 
 }
 
 /* Tries once. */
-static CURLcode exchange(struct frictiond *service, const char *url, struct curl_slist *list,
+static CURLcode exchange(struct frictiond_http *service, const char *url, struct curl_slist *list,
                          const struct request *request, struct text *answer)
 {
 	CURL *curl = service->curl;
@@ -181,7 +181,7 @@ static CURLcode exchange(struct frictiond *service, const char *url, struct curl
 }
 
 /* The time that the service states, or else a little longer each time, but at most 10 s. */
-static void wait_before(struct frictiond *service, int attempt)
+static void wait_before(struct frictiond_http *service, int attempt)
 {
 	curl_off_t after = 0;
 	double seconds = 0.1 * (double)(1L << (attempt < 10 ? attempt : 10));
@@ -206,8 +206,8 @@ static bool is_busy(long status)
 	return status == 429 || (status >= 502 && status <= 504);
 }
 
-static bool refused(const struct frictiond *service, long status, const struct text *body,
-                    struct frictiond_error *error)
+static bool refused(const struct frictiond_http *service, long status, const struct text *body,
+                    struct frictiond_http_error *error)
 {
 	json_t *problem = body->n ? json_loadb(body->bytes, body->n, 0, NULL)
 	                          : NULL; /* NULL if the answer is a proxy's page */
@@ -225,8 +225,8 @@ static bool refused(const struct frictiond *service, long status, const struct t
 }
 
 /* Unless the answer is 200, 201 or 204, sets *error and returns false. The caller frees answer->bytes in any case. */
-static bool ask(struct frictiond *service, const struct request *request, struct text *answer,
-                struct frictiond_error *error)
+static bool ask(struct frictiond_http *service, const struct request *request, struct text *answer,
+                struct frictiond_http_error *error)
 {
 	char *url = join(service->socket ? "http://localhost" : service->url, request->path);
 	struct curl_slist *list = headers(service, request);
@@ -250,7 +250,7 @@ static bool ask(struct frictiond *service, const struct request *request, struct
 
 /* -- JSON -- */
 
-static json_t *parse(const struct text *text, struct frictiond_error *error)
+static json_t *parse(const struct text *text, struct frictiond_http_error *error)
 {
 	json_error_t reason;
 	json_t *document = json_loadb(text->bytes ? text->bytes : "", text->n, 0, &reason);
@@ -259,7 +259,8 @@ static json_t *parse(const struct text *text, struct frictiond_error *error)
 	return document;
 }
 
-static json_t *talk(struct frictiond *service, const char *path, const json_t *document, struct frictiond_error *error)
+static json_t *talk(struct frictiond_http *service, const char *path, const json_t *document,
+                    struct frictiond_http_error *error)
 {
 	struct text answer = {0};
 	json_t *parsed = NULL;
@@ -278,28 +279,28 @@ static json_t *talk(struct frictiond *service, const char *path, const json_t *d
 	return parsed;
 }
 
-json_t *frictiond_evaluate(struct frictiond *service, const json_t *batch, struct frictiond_error *error)
+json_t *frictiond_http_evaluate(struct frictiond_http *service, const json_t *batch, struct frictiond_http_error *error)
 {
 	return talk(service, "/v1/evaluate", batch, error);
 }
 
-json_t *frictiond_check(struct frictiond *service, const json_t *batch, struct frictiond_error *error)
+json_t *frictiond_http_check(struct frictiond_http *service, const json_t *batch, struct frictiond_http_error *error)
 {
 	return talk(service, "/v1/check", batch, error);
 }
 
-json_t *frictiond_jvp(struct frictiond *service, const json_t *batch, struct frictiond_error *error)
+json_t *frictiond_http_jvp(struct frictiond_http *service, const json_t *batch, struct frictiond_http_error *error)
 {
 	return talk(service, "/v1/jvp", batch, error);
 }
 
-json_t *frictiond_vjp(struct frictiond *service, const json_t *batch, struct frictiond_error *error)
+json_t *frictiond_http_vjp(struct frictiond_http *service, const json_t *batch, struct frictiond_http_error *error)
 {
 	return talk(service, "/v1/vjp", batch, error);
 }
 
-json_t *frictiond_function(struct frictiond *service, const char *name, const json_t *parameters,
-                           struct frictiond_error *error)
+json_t *frictiond_http_function(struct frictiond_http *service, const char *name, const json_t *parameters,
+                                struct frictiond_http_error *error)
 {
 	char *path = join("/v1/functions/", name);
 	json_t *answer = path ? talk(service, path, parameters, error) : NULL;
@@ -309,14 +310,14 @@ json_t *frictiond_function(struct frictiond *service, const char *name, const js
 	return answer;
 }
 
-json_t *frictiond_get(struct frictiond *service, const char *path, struct frictiond_error *error)
+json_t *frictiond_http_get(struct frictiond_http *service, const char *path, struct frictiond_http_error *error)
 {
 	return talk(service, path, NULL, error);
 }
 
 /* -- frames: docs/frame.md -- */
 
-static json_t *add(struct frictiond_frame *frame, const char *dtype, const void *numbers, size_t size, size_t rows,
+static json_t *add(struct frictiond_http_frame *frame, const char *dtype, const void *numbers, size_t size, size_t rows,
                    size_t columns)
 {
 	const size_t offset = (frame->n_bytes + 63) / 64 * 64, n = rows * (columns ? columns : 1);
@@ -333,24 +334,25 @@ static json_t *add(struct frictiond_frame *frame, const char *dtype, const void 
 	return json_pack("{s:s, s:o, s:I}", "dtype", dtype, "shape", shape, "offset", (json_int_t)offset);
 }
 
-json_t *frictiond_frame_f64(struct frictiond_frame *frame, const double *numbers, size_t rows, size_t columns)
+json_t *frictiond_http_frame_f64(struct frictiond_http_frame *frame, const double *numbers, size_t rows, size_t columns)
 {
 	return add(frame, "f64", numbers, sizeof *numbers, rows, columns);
 }
 
-json_t *frictiond_frame_i32(struct frictiond_frame *frame, const int32_t *numbers, size_t rows, size_t columns)
+json_t *frictiond_http_frame_i32(struct frictiond_http_frame *frame, const int32_t *numbers, size_t rows,
+                                 size_t columns)
 {
 	return add(frame, "i32", numbers, sizeof *numbers, rows, columns);
 }
 
-void frictiond_frame_free(struct frictiond_frame *frame)
+void frictiond_http_frame_free(struct frictiond_http_frame *frame)
 {
 	free(frame->tail);
-	*frame = (struct frictiond_frame){0};
+	*frame = (struct frictiond_http_frame){0};
 }
 
 /* The length of the document, the document, spaces up to a multiple of 64, the tail. NULL: out of memory. */
-static char *assemble(const char *text, const struct frictiond_frame *frame, size_t *n_bytes)
+static char *assemble(const char *text, const struct frictiond_http_frame *frame, size_t *n_bytes)
 {
 	const size_t length = strlen(text), head = (8 + length + 63) / 64 * 64;
 	const uint64_t header_bytes = head - 8;
@@ -367,7 +369,7 @@ static char *assemble(const char *text, const struct frictiond_frame *frame, siz
 }
 
 /* Takes ownership of the body. */
-static int take_frame(struct text *body, struct frictiond_answer *answer, struct frictiond_error *error)
+static int take_frame(struct text *body, struct frictiond_http_answer *answer, struct frictiond_http_error *error)
 {
 	uint64_t header_bytes;
 	if (body->n < 8 || (memcpy(&header_bytes, body->bytes, 8), header_bytes > body->n - 8)) {
@@ -385,17 +387,17 @@ static int take_frame(struct text *body, struct frictiond_answer *answer, struct
 }
 
 /* A request with a document, as a frame. NULL: out of memory, or the document is not valid. */
-static char *body_of(const json_t *document, const struct frictiond_frame *frame, size_t *n_bytes)
+static char *body_of(const json_t *document, const struct frictiond_http_frame *frame, size_t *n_bytes)
 {
-	static const struct frictiond_frame none = {0};
+	static const struct frictiond_http_frame none = {0};
 	char *text = json_dumps(document, JSON_COMPACT);
 	char *body = text ? assemble(text, frame ? frame : &none, n_bytes) : NULL;
 	free(text);
 	return body;
 }
 
-static int ask_for_frame(struct frictiond *service, const struct request *request, struct frictiond_answer *answer,
-                         struct frictiond_error *error)
+static int ask_for_frame(struct frictiond_http *service, const struct request *request,
+                         struct frictiond_http_answer *answer, struct frictiond_http_error *error)
 {
 	struct text body = {0};
 	const int result = ask(service, request, &body, error) ? take_frame(&body, answer, error) : -1;
@@ -403,14 +405,14 @@ static int ask_for_frame(struct frictiond *service, const struct request *reques
 	return result;
 }
 
-static int talk_frame(struct frictiond *service, const char *path, const json_t *document,
-                      const struct frictiond_frame *frame, struct frictiond_answer *answer,
-                      struct frictiond_error *error)
+static int talk_frame(struct frictiond_http *service, const char *path, const json_t *document,
+                      const struct frictiond_http_frame *frame, struct frictiond_http_answer *answer,
+                      struct frictiond_http_error *error)
 {
 	struct request request = {.method = "POST", .path = path, .content_type = "Content-Type: " FRAME};
 	char *body = body_of(document, frame, &request.n_bytes);
 	int result = -1;
-	*answer = (struct frictiond_answer){0};
+	*answer = (struct frictiond_http_answer){0};
 	request.body = body;
 	if (!body)
 		fail(error, "out of memory, or the document is not valid");
@@ -420,29 +422,32 @@ static int talk_frame(struct frictiond *service, const char *path, const json_t 
 	return result;
 }
 
-int frictiond_evaluate_frame(struct frictiond *service, const json_t *document, const struct frictiond_frame *frame,
-                             struct frictiond_answer *answer, struct frictiond_error *error)
+int frictiond_http_evaluate_frame(struct frictiond_http *service, const json_t *document,
+                                  const struct frictiond_http_frame *frame, struct frictiond_http_answer *answer,
+                                  struct frictiond_http_error *error)
 {
 	return talk_frame(service, "/v1/evaluate", document, frame, answer, error);
 }
 
-int frictiond_jvp_frame(struct frictiond *service, const json_t *document, const struct frictiond_frame *frame,
-                        struct frictiond_answer *answer, struct frictiond_error *error)
+int frictiond_http_jvp_frame(struct frictiond_http *service, const json_t *document,
+                             const struct frictiond_http_frame *frame, struct frictiond_http_answer *answer,
+                             struct frictiond_http_error *error)
 {
 	return talk_frame(service, "/v1/jvp", document, frame, answer, error);
 }
 
-int frictiond_vjp_frame(struct frictiond *service, const json_t *document, const struct frictiond_frame *frame,
-                        struct frictiond_answer *answer, struct frictiond_error *error)
+int frictiond_http_vjp_frame(struct frictiond_http *service, const json_t *document,
+                             const struct frictiond_http_frame *frame, struct frictiond_http_answer *answer,
+                             struct frictiond_http_error *error)
 {
 	return talk_frame(service, "/v1/vjp", document, frame, answer, error);
 }
 
-void frictiond_answer_free(struct frictiond_answer *answer)
+void frictiond_http_answer_free(struct frictiond_http_answer *answer)
 {
 	json_decref(answer->document);
 	free(answer->body);
-	*answer = (struct frictiond_answer){0};
+	*answer = (struct frictiond_http_answer){0};
 }
 
 /* -- arrays of responses -- */
@@ -452,7 +457,7 @@ static const json_t *shape_of(const json_t *array)
 	return json_object_get(array, "shape");
 }
 
-size_t frictiond_count(const json_t *array)
+size_t frictiond_http_count(const json_t *array)
 {
 	const json_t *shape = shape_of(array);
 	size_t n = shape ? 1 : 0;
@@ -460,13 +465,13 @@ size_t frictiond_count(const json_t *array)
 		n *= (size_t)json_integer_value(json_array_get(shape, i));
 	for (size_t i = 0; i < json_array_size(array); i++) {
 		const json_t *entry = json_array_get(array, i);
-		n += json_is_number(entry) ? 1 : frictiond_count(entry);
+		n += json_is_number(entry) ? 1 : frictiond_http_count(entry);
 	}
 	return n;
 }
 
 /* The position of an array in the tail; NULL if it has another dtype or exceeds the tail. */
-static const void *place_of(const struct frictiond_answer *answer, const json_t *array, const char *dtype,
+static const void *place_of(const struct frictiond_http_answer *answer, const json_t *array, const char *dtype,
                             size_t n_bytes)
 {
 	const char *is = json_string_value(json_object_get(array, "dtype"));
@@ -481,7 +486,7 @@ static const void *place_of(const struct frictiond_answer *answer, const json_t 
 	return answer->body + 8 + header_bytes + offset;
 }
 
-static int copy(const struct frictiond_answer *answer, const json_t *array, const char *dtype, void *numbers,
+static int copy(const struct frictiond_http_answer *answer, const json_t *array, const char *dtype, void *numbers,
                 size_t n_bytes)
 {
 	const void *place = place_of(answer, array, dtype, n_bytes);
@@ -505,11 +510,11 @@ static double *flatten_f64(const json_t *array, double *next, bool *fits)
 	return next;
 }
 
-int frictiond_read_f64(const struct frictiond_answer *answer, const json_t *array, double *numbers, size_t n)
+int frictiond_http_read_f64(const struct frictiond_http_answer *answer, const json_t *array, double *numbers, size_t n)
 {
 	bool fits = true;
-	if (frictiond_count(array) != n || n == 0)
-		return array && n == 0 && frictiond_count(array) == 0 ? 0 : -1;
+	if (frictiond_http_count(array) != n || n == 0)
+		return array && n == 0 && frictiond_http_count(array) == 0 ? 0 : -1;
 	if (shape_of(array))
 		return copy(answer, array, "f64", numbers, n * sizeof *numbers);
 	flatten_f64(array, numbers, &fits);
@@ -531,11 +536,11 @@ static int32_t *flatten_i32(const json_t *array, int32_t *next, bool *fits)
 	return next;
 }
 
-int frictiond_read_i32(const struct frictiond_answer *answer, const json_t *array, int32_t *numbers, size_t n)
+int frictiond_http_read_i32(const struct frictiond_http_answer *answer, const json_t *array, int32_t *numbers, size_t n)
 {
 	bool fits = true;
-	if (frictiond_count(array) != n || n == 0)
-		return array && n == 0 && frictiond_count(array) == 0 ? 0 : -1;
+	if (frictiond_http_count(array) != n || n == 0)
+		return array && n == 0 && frictiond_http_count(array) == 0 ? 0 : -1;
 	if (shape_of(array))
 		return copy(answer, array, "i32", numbers, n * sizeof *numbers);
 	flatten_i32(array, numbers, &fits);
@@ -544,14 +549,14 @@ int frictiond_read_i32(const struct frictiond_answer *answer, const json_t *arra
 
 /* -- collision sets -- */
 
-struct frictiond_set {
-	struct frictiond *service;
+struct frictiond_http_set {
+	struct frictiond_http *service;
 	char *name, *path, *version; /* version: a whole header line */
 	json_t *document;
-	struct frictiond_frame frame; /* arrays that the document's references point to */
+	struct frictiond_http_frame frame; /* arrays that the document's references point to */
 };
 
-static char *path_of(struct frictiond *service, const char *name)
+static char *path_of(struct frictiond_http *service, const char *name)
 {
 	char *escaped = curl_easy_escape(service->curl, name, 0);
 	char *path = escaped ? join("/v1/sets/", escaped) : NULL;
@@ -571,7 +576,7 @@ static char *random_name(void)
 }
 
 /* The response body states the version. */
-static bool take_version(struct frictiond_set *set, const struct text *answer, struct frictiond_error *error)
+static bool take_version(struct frictiond_http_set *set, const struct text *answer, struct frictiond_http_error *error)
 {
 	json_t *info = parse(answer, error);
 	const char *version = json_string_value(json_object_get(info, "version"));
@@ -586,8 +591,8 @@ static bool take_version(struct frictiond_set *set, const struct text *answer, s
 	return true;
 }
 
-static bool send_set(struct frictiond_set *set, const char *method, const char *version, const json_t *document,
-                     const struct frictiond_frame *frame, struct frictiond_error *error)
+static bool send_set(struct frictiond_http_set *set, const char *method, const char *version, const json_t *document,
+                     const struct frictiond_http_frame *frame, struct frictiond_http_error *error)
 {
 	struct text answer = {0};
 	struct request request = {
@@ -601,31 +606,32 @@ static bool send_set(struct frictiond_set *set, const char *method, const char *
 	return ok;
 }
 
-static bool put(struct frictiond_set *set, struct frictiond_error *error)
+static bool put(struct frictiond_http_set *set, struct frictiond_http_error *error)
 {
 	return send_set(set, "PUT", NULL, set->document, &set->frame, error);
 }
 
 /* Whether another PUT resolves the error. */
-static bool is_lost_set(const struct frictiond_error *error)
+static bool is_lost_set(const struct frictiond_http_error *error)
 {
 	return strcmp(error->code, "unknown_set") == 0 || strcmp(error->code, "set_changed") == 0;
 }
 
-static void free_set(struct frictiond_set *set)
+static void free_set(struct frictiond_http_set *set)
 {
 	free(set->name);
 	free(set->path);
 	free(set->version);
 	json_decref(set->document);
-	frictiond_frame_free(&set->frame);
+	frictiond_http_frame_free(&set->frame);
 	free(set);
 }
 
 /* Copies the numbers of a reference, or a whole value, from one frame to another. NULL: out of memory. */
-static json_t *carry(const json_t *value, const struct frictiond_frame *from, struct frictiond_frame *to);
+static json_t *carry(const json_t *value, const struct frictiond_http_frame *from, struct frictiond_http_frame *to);
 
-static json_t *carry_members(const json_t *object, const struct frictiond_frame *from, struct frictiond_frame *to)
+static json_t *carry_members(const json_t *object, const struct frictiond_http_frame *from,
+                             struct frictiond_http_frame *to)
 {
 	json_t *moved = json_object();
 	const char *name;
@@ -644,7 +650,7 @@ static size_t size_of(const char *dtype)
 	return strcmp(dtype, "f64") == 0 || strcmp(dtype, "i64") == 0 ? 8 : 4;
 }
 
-static json_t *carry(const json_t *value, const struct frictiond_frame *from, struct frictiond_frame *to)
+static json_t *carry(const json_t *value, const struct frictiond_http_frame *from, struct frictiond_http_frame *to)
 {
 	const char *dtype = json_string_value(json_object_get(value, "dtype"));
 	const json_t *shape = shape_of(value);
@@ -653,7 +659,7 @@ static json_t *carry(const json_t *value, const struct frictiond_frame *from, st
 		return json_deep_copy(value);
 	if (!dtype || !shape || !from)
 		return carry_members(value, from, to);
-	const size_t size = size_of(dtype), n = frictiond_count(value);
+	const size_t size = size_of(dtype), n = frictiond_http_count(value);
 	if (offset > from->n_bytes || n > (from->n_bytes - offset) / size)
 		return NULL;
 	json_t *moved = add(to, dtype, from->tail + offset, size, n, 0);
@@ -684,10 +690,11 @@ static bool merge(json_t *target, const json_t *patch)
 	return true;
 }
 
-struct frictiond_set *frictiond_set_open(struct frictiond *service, const char *name, const json_t *document,
-                                         const struct frictiond_frame *frame, struct frictiond_error *error)
+struct frictiond_http_set *frictiond_http_set_open(struct frictiond_http *service, const char *name,
+                                                   const json_t *document, const struct frictiond_http_frame *frame,
+                                                   struct frictiond_http_error *error)
 {
-	struct frictiond_set *set = calloc(1, sizeof *set);
+	struct frictiond_http_set *set = calloc(1, sizeof *set);
 	if (!set) {
 		fail(error, "out of memory");
 		return NULL;
@@ -704,9 +711,9 @@ struct frictiond_set *frictiond_set_open(struct frictiond *service, const char *
 	return NULL;
 }
 
-void frictiond_set_close(struct frictiond_set *set)
+void frictiond_http_set_close(struct frictiond_http_set *set)
 {
-	struct frictiond_error error;
+	struct frictiond_http_error error;
 	struct text answer = {0};
 	if (!set)
 		return;
@@ -716,14 +723,14 @@ void frictiond_set_close(struct frictiond_set *set)
 	free_set(set);
 }
 
-const char *frictiond_set_name(const struct frictiond_set *set)
+const char *frictiond_http_set_name(const struct frictiond_http_set *set)
 {
 	return set->name;
 }
 
 /* Sends a request about a set. If the set was lost, puts it again and repeats the request, at most twice. */
-static int ask_set(struct frictiond_set *set, struct request *request, struct frictiond_answer *answer,
-                   struct frictiond_error *error)
+static int ask_set(struct frictiond_http_set *set, struct request *request, struct frictiond_http_answer *answer,
+                   struct frictiond_http_error *error)
 {
 	for (int attempt = 0;; attempt++) {
 		request->version = set->version;
@@ -734,13 +741,14 @@ static int ask_set(struct frictiond_set *set, struct request *request, struct fr
 	}
 }
 
-static int query(struct frictiond_set *set, const char *which, const json_t *document,
-                 const struct frictiond_frame *frame, struct frictiond_answer *answer, struct frictiond_error *error)
+static int query(struct frictiond_http_set *set, const char *which, const json_t *document,
+                 const struct frictiond_http_frame *frame, struct frictiond_http_answer *answer,
+                 struct frictiond_http_error *error)
 {
 	struct request request = {.method = "POST", .content_type = "Content-Type: " FRAME};
 	char *path = join(set->path, which), *body = body_of(document, frame, &request.n_bytes);
 	int result = -1;
-	*answer = (struct frictiond_answer){0};
+	*answer = (struct frictiond_http_answer){0};
 	request.path = path;
 	request.body = body;
 	if (!path || !body)
@@ -752,38 +760,42 @@ static int query(struct frictiond_set *set, const char *which, const json_t *doc
 	return result;
 }
 
-int frictiond_set_evaluate(struct frictiond_set *set, const json_t *document, const struct frictiond_frame *frame,
-                           struct frictiond_answer *answer, struct frictiond_error *error)
+int frictiond_http_set_evaluate(struct frictiond_http_set *set, const json_t *document,
+                                const struct frictiond_http_frame *frame, struct frictiond_http_answer *answer,
+                                struct frictiond_http_error *error)
 {
 	return query(set, "/evaluate", document, frame, answer, error);
 }
 
-int frictiond_set_check(struct frictiond_set *set, const json_t *document, const struct frictiond_frame *frame,
-                        struct frictiond_answer *answer, struct frictiond_error *error)
+int frictiond_http_set_check(struct frictiond_http_set *set, const json_t *document,
+                             const struct frictiond_http_frame *frame, struct frictiond_http_answer *answer,
+                             struct frictiond_http_error *error)
 {
 	return query(set, "/check", document, frame, answer, error);
 }
 
-int frictiond_set_jvp(struct frictiond_set *set, const json_t *document, const struct frictiond_frame *frame,
-                      struct frictiond_answer *answer, struct frictiond_error *error)
+int frictiond_http_set_jvp(struct frictiond_http_set *set, const json_t *document,
+                           const struct frictiond_http_frame *frame, struct frictiond_http_answer *answer,
+                           struct frictiond_http_error *error)
 {
 	return query(set, "/jvp", document, frame, answer, error);
 }
 
-int frictiond_set_vjp(struct frictiond_set *set, const json_t *document, const struct frictiond_frame *frame,
-                      struct frictiond_answer *answer, struct frictiond_error *error)
+int frictiond_http_set_vjp(struct frictiond_http_set *set, const json_t *document,
+                           const struct frictiond_http_frame *frame, struct frictiond_http_answer *answer,
+                           struct frictiond_http_error *error)
 {
 	return query(set, "/vjp", document, frame, answer, error);
 }
 
-int frictiond_set_pattern(struct frictiond_set *set, const char *format, const char *triangle,
-                          struct frictiond_answer *answer, struct frictiond_error *error)
+int frictiond_http_set_pattern(struct frictiond_http_set *set, const char *format, const char *triangle,
+                               struct frictiond_http_answer *answer, struct frictiond_http_error *error)
 {
 	char query[128];
 	snprintf(query, sizeof query, "/pattern?format=%s&triangle=%s", format, triangle);
 	char *path = join(set->path, query);
 	struct request request = {.method = "GET", .path = path, .content_type = "Accept: " FRAME};
-	*answer = (struct frictiond_answer){0};
+	*answer = (struct frictiond_http_answer){0};
 	const int result = path ? ask_set(set, &request, answer, error) : -1;
 	if (!path)
 		fail(error, "out of memory");
@@ -792,32 +804,32 @@ int frictiond_set_pattern(struct frictiond_set *set, const char *format, const c
 }
 
 /* The merged document with a tail of its own, which omits arrays that the patch has replaced. */
-static bool merged(const struct frictiond_set *set, const json_t *fields, const struct frictiond_frame *frame,
-                   struct frictiond_set *after)
+static bool merged(const struct frictiond_http_set *set, const json_t *fields, const struct frictiond_http_frame *frame,
+                   struct frictiond_http_set *after)
 {
-	struct frictiond_frame both = {0};
+	struct frictiond_http_frame both = {0};
 	json_t *one = carry(set->document, &set->frame, &both), *two = carry(fields, frame, &both);
 	if (one && two && merge(one, two))
 		after->document = carry(one, &both, &after->frame);
 	json_decref(one);
 	json_decref(two);
-	frictiond_frame_free(&both);
+	frictiond_http_frame_free(&both);
 	return after->document;
 }
 
-static void exchange_documents(struct frictiond_set *one, struct frictiond_set *two)
+static void exchange_documents(struct frictiond_http_set *one, struct frictiond_http_set *two)
 {
-	const struct frictiond_set kept = *one;
+	const struct frictiond_http_set kept = *one;
 	one->document = two->document;
 	one->frame = two->frame;
 	two->document = kept.document;
 	two->frame = kept.frame;
 }
 
-int frictiond_set_patch(struct frictiond_set *set, const json_t *fields, const struct frictiond_frame *frame,
-                        struct frictiond_error *error)
+int frictiond_http_set_patch(struct frictiond_http_set *set, const json_t *fields,
+                             const struct frictiond_http_frame *frame, struct frictiond_http_error *error)
 {
-	struct frictiond_set after = {0};
+	struct frictiond_http_set after = {0};
 	bool ok = merged(set, fields, frame, &after) || fail(error, "out of memory, or a reference leaves the frame");
 	if (ok) {
 		exchange_documents(set, &after);
@@ -826,28 +838,28 @@ int frictiond_set_patch(struct frictiond_set *set, const json_t *fields, const s
 			exchange_documents(set, &after);
 	}
 	json_decref(after.document);
-	frictiond_frame_free(&after.frame);
+	frictiond_http_frame_free(&after.frame);
 	return ok ? 0 : -1;
 }
 
 /* Patches one group's anchors. @return false if memory runs out, or if they are not numbers */
-static bool carry_anchor(json_t *fields, const char *name, const struct frictiond_answer *answer, const json_t *anchor,
-                         double ratio, struct frictiond_frame *frame)
+static bool carry_anchor(json_t *fields, const char *name, const struct frictiond_http_answer *answer, const json_t *anchor,
+                         double ratio, struct frictiond_http_frame *frame)
 {
-	const size_t n = frictiond_count(anchor);
+	const size_t n = frictiond_http_count(anchor);
 	double *numbers = calloc(n + 1, sizeof *numbers);
-	const bool is_read = numbers && frictiond_read_f64(answer, anchor, numbers, n) == 0;
+	const bool is_read = numbers && frictiond_http_read_f64(answer, anchor, numbers, n) == 0;
 	for (size_t i = 0; is_read && i < n; i++)
 		numbers[i] *= ratio;
-	json_t *carried = is_read ? frictiond_frame_f64(frame, numbers, n, 0) : NULL;
+	json_t *carried = is_read ? frictiond_http_frame_f64(frame, numbers, n, 0) : NULL;
 	free(numbers);
 	return carried && json_object_set_new(fields, name, json_pack("{s:o}", "anchor", carried)) == 0;
 }
 
-int frictiond_set_carry(struct frictiond_set *set, const struct frictiond_answer *answer, double ratio,
-                        struct frictiond_error *error)
+int frictiond_http_set_carry(struct frictiond_http_set *set, const struct frictiond_http_answer *answer, double ratio,
+                             struct frictiond_http_error *error)
 {
-	struct frictiond_frame frame = {0};
+	struct frictiond_http_frame frame = {0};
 	json_t *groups = json_object_get(answer->document, "collisions"), *fields = json_object(), *group;
 	const char *name;
 	bool ok = fields != NULL;
@@ -860,8 +872,8 @@ int frictiond_set_carry(struct frictiond_set *set, const struct frictiond_answer
 	else if (json_object_size(fields) == 0)
 		ok = fail(error, "the answer has no anchors: ask for outputs collisions, collision_outputs anchor");
 	json_t *patch = json_pack("{s:o}", "collisions", fields);
-	ok = ok && frictiond_set_patch(set, patch, &frame, error) == 0;
+	ok = ok && frictiond_http_set_patch(set, patch, &frame, error) == 0;
 	json_decref(patch);
-	frictiond_frame_free(&frame);
+	frictiond_http_frame_free(&frame);
 	return ok ? 0 : -1;
 }
