@@ -81,6 +81,7 @@ $(B)/libfrictiond.so: $(call objects,core) $(call objects,api) $(B)/jansson.a ap
 	$(call quiet,LD,$@)$(CC) $(filter-out -pie,$(LDFLAGS)) -shared -Wl,-soname,$(FRICTIOND_SONAME) \
 		-Wl,--version-script,api/frictiond.map -Wl,-Bsymbolic-functions -Wl,--exclude-libs,ALL -Wl,-z,nodelete -static-libgcc \
 		$(filter %.o,$^) -o $@ $(FRICTIOND_LIBS) $(CORE_LIBS)
+	@ln -sf $(@F) $(@D)/$(FRICTIOND_SONAME)
 
 # Debian's libjansson.a can be linked into a shared library, except that it refers to stdin (json_loadf, which nothing calls).
 $(B)/jansson.a:
@@ -126,6 +127,10 @@ $(B)/tests/unit/api/numbers/test_print_double: $(B)/tests/unit/api/numbers/to_ch
 $(B)/tests/unit/server/%: LAYER = $(B)/libserver.a $(B)/libapi.a $(B)/libfric.a $(SERVER_LIBS)
 $(UNIT_TESTS): $(B)/tests/%: $(B)/tests/%.c.o $(B)/libfric.a $(B)/libapi.a $(B)/libserver.a
 	$(call quiet,LD,$@)$(CC) $(LDFLAGS) $< -o $@ $(LAYER) -lcmocka
+
+# The library as its users have it. The test has a jansson of its own.
+$(B)/tests/unit/api/test_frictiond: LAYER = -L$(B) -lfrictiond -Wl,-rpath,$(abspath $(B)) -ljansson -lm
+$(B)/tests/unit/api/test_frictiond: $(B)/libfrictiond.so
 
 # Calls of allocators from api, core and the test go through functions of the test that can fail on purpose.
 SCARCE := malloc calloc realloc aligned_alloc posix_memalign strdup strndup free mmap munmap mremap

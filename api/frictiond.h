@@ -143,7 +143,7 @@ struct frictiond_answer {
 	 * first one is length and document, and no array extends over two. Arrays are aligned for their numbers. */
 	const struct frictiond_piece *pieces;
 	size_t n_pieces;
-	size_t body_bytes;     /* length of the body; for HEAD and 304, of the body that GET would return */
+	size_t body_bytes;     /* length of the body; for HEAD, of the body that GET would return */
 	uint64_t copied_bytes; /* of the request's body: 0 if all of its arrays were used where they are */
 	int32_t status;        /* 200 … 503 */
 };

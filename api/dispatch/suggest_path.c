@@ -75,6 +75,8 @@ bool api_suggest_path(const struct api_match *match, struct api_fault *fault)
 	char paths[200], suggestion[API_SUGGESTION_SIZE];
 	struct api_suggestion near;
 	int n_folder;
+	if (match->route && match->route->is_servers && match->is_plain) /* a server would not have passed it on */
+		return api_fault_set(fault, API_E_UNKNOWN_PATH, "only the server has \"%.200s\"", match->path);
 	if (match->route && match->route->names)
 		return fault_name(match, fault);
 	if (list_below(match, paths, sizeof(paths), &n_folder))
