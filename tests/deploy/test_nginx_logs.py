@@ -255,7 +255,7 @@ def test_an_answer_cannot_be_kept(directory, replica):
     is_silent(directory)
 
 
-def test_it_is_told_to_stop(directory, replica):
+def test_nginx_is_stopped_during_a_request(directory, replica):
     replica.answer = None
     proxy = Proxy(directory, [replica.address])
     proxy.change("worker_shutdown_timeout 330s;", "worker_shutdown_timeout 1s;")

@@ -183,7 +183,7 @@ def test_a_lost_set_is_put_again(cluster):
     assert len(home_of(running, replicas)) == 2, "one is left over until it has been idle"
 
 
-def test_what_is_left_over_is_told_by_its_version(cluster):
+def test_an_outdated_set_is_recognized_by_its_version(cluster):
     """The next replica in the ring has an older set of this name, recognizable only by its version."""
     running, replicas = cluster
     put(running, 0.1)

@@ -125,7 +125,7 @@ def file(tmp_path):
     "", "pass forget", "pass replace", "pass pass forget", "pass pass replace", "pass pass pass forget",
     "pass pass pass pass forget", "pass pass pass pass replace", "pass pass pass pass pass forget",
     "pass forget pass pass replace pass forget", "busy pass busy half busy"])
-def test_what_happens_to_a_set_is_mended(probe, run, server, file, expected, trouble):
+def test_a_lost_set_is_put_again(probe, run, server, file, expected, trouble):
     """PUT, evaluate, PATCH, evaluate, pattern, check, DELETE, with a failure at each of them."""
     with FakeService(server, *[BUSY if word == "busy" else word for word in trouble.split()]) as fake:
         assert numbers(run(*probe, fake.url, "set", file())) == expected

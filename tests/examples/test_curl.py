@@ -63,7 +63,7 @@ def lines_of_set(server):
 @pytest.mark.parametrize("trouble", [
     "", "pass forget", "pass replace", "pass pass forget", "pass pass replace", "pass pass pass forget",
     "pass pass pass replace pass replace"])
-def test_a_set_is_mended(run, server, same, trouble):
+def test_a_lost_set_is_put_again(run, server, same, trouble):
     with FakeService(server, *trouble.split()) as fake:
         same(lines_of_set(server), run("examples/curl/set.sh", fake.url), 1e-15)
         assert fake.requests[-1][0] == "DELETE"

@@ -178,7 +178,7 @@ def test_hessian_formats(js, server, how):
     assert_same(js("return new Client(url).evaluate(given[0])", server, batch), plainly(server, "/v1/evaluate", batch))
 
 
-def test_what_goes_over_the_wire(js, server):
+def test_formats_of_requests(js, server):
     with FakeService(server) as fake:
         js(TYPED + """
             await new Client(url).evaluate(typed(given[0]));
@@ -419,7 +419,7 @@ def test_waits_grow_and_are_capped(js, server):
     assert waits[0] == 30 == max(waits) and 0.1 <= waits[1] <= 0.125 and 0.4 <= waits[3] <= 0.5
 
 
-def test_what_is_repeated(js, server):
+def test_requests_that_are_repeated(js, server):
     repeated, others = [429, 502, 503, 504], [400, 404, 422, 500]
     with FakeService(server, *[(status, {}) for status in repeated for _ in range(3)], *[(s, {}) for s in others]) as fake:
         errors = js("""const errors = [];
@@ -431,7 +431,7 @@ def test_what_is_repeated(js, server):
         [*((status, "as told", True) for status in repeated), *((status, "as told", False) for status in others)]
 
 
-def test_nobody_is_there(js, nobody):
+def test_no_server(js, nobody):
     error, waits = js("return [await caught(new Hasty(url, {retries: 3}).info()), waits]", nobody)
     assert error["status"] is None and error["unavailable"] and "ECONNREFUSED" in error["message"] and len(waits) == 3
 

@@ -166,7 +166,7 @@ def test_both_products_of_a_jacobian_agree(server):
                                       for field, values in down["tangents"].items()), rel=1e-12)
 
 
-def test_what_goes_over_the_wire(server):
+def test_formats_of_requests(server):
     with FakeService(server) as fake:
         frictiond.Client(fake.url).evaluate(with_arrays(PLANE))
         frictiond.Client(fake.url).evaluate(PLANE)
@@ -232,7 +232,7 @@ def test_a_batch_may_say_how_many_vertices_it_has(server):
 
 # Mistakes
 
-def test_one_pointer_is_one(server):
+def test_wrt_may_be_a_single_pointer(server):
     client, cotangents = frictiond.Client(server), {"potential": 1}
     batch = {**PLANE, "friction": {"eps_v": 1e-3, "mu": 0.5}}
     expected = client.vjp(batch, cotangents, ["/friction/mu"])
@@ -614,7 +614,7 @@ PATCHED = {**TILE, "positions": PATCH["positions"], "friction": {"eps_v": 1e-3, 
                                      ["pass", "pass", "replace"], ["pass", "pass", "pass", "forget"],
                                      ["pass", "forget", "pass", "pass", "replace", "pass", "forget"],
                                      ["pass", BUSY, "pass", "half", "drop", BUSY, BUSY, BUSY]])
-def test_what_happens_to_a_set_is_mended(server, hasty, trouble, frames):
+def test_a_set_survives_every_failure(server, hasty, trouble, frames):
     """PUT, evaluate, PATCH, evaluate, DELETE, with a failure at each of them."""
     with FakeService(server, *trouble) as fake:
         client, lagged = frictiond.Client(fake.url, frames=frames), with_arrays(parts(TILE)[0])
@@ -828,7 +828,7 @@ def test_errors_that_repeating_cannot_mend_are_not_repeated(server, hasty, statu
     assert caught.value.status == status and not isinstance(caught.value, frictiond.Unavailable)
 
 
-def test_nobody_is_there(nobody, hasty):
+def test_no_server(nobody, hasty):
     with pytest.raises(frictiond.Unavailable) as caught:
         frictiond.Client(nobody, retries=3).info()
     assert caught.value.status is None and nobody in caught.value.detail and len(hasty) == 3

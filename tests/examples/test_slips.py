@@ -125,7 +125,7 @@ def test_the_page_shows_what_is_printed(told):
         assert list(map(float, re.findall(NUMBER, line))) == pytest.approx(list(map(float, re.findall(NUMBER, new))), rel=0.02)
 
 
-def test_the_set_is_gone_afterwards(pucks, told):
+def test_the_set_is_deleted_afterwards(pucks, told):
     assert [each["name"] for each in pucks.model.send("GET", "/v1/sets", None)["sets"]] == [pucks.name]
 
 

@@ -140,7 +140,7 @@ def test_behind_a_surface_is_forbidden(make):
     assert barrier.contacts.gaps(x).min() < 0 and barrier.energy(x) == math.inf
 
 
-def test_nothing_passes_through(server):
+def test_a_fast_block_does_not_pass_through_the_floor(server):
     """A block is thrown at a floor at 60 m/s, 300 times its height per step."""
     rest, triangles = ipc.block((0.2, 0.1), (2, 1))
     x = np.concatenate([rest + [0, 0.02], [[-50.0, 0.0], [50.0, 0.0]]])
@@ -390,7 +390,7 @@ def test_another_drag(solve):
     judge(text, 0.5, 0.4, 0.8, -70, (0.7, 1.2), peak_error=0.01)
 
 
-def test_the_same_twice(solve, tmp_path):
+def test_runs_are_reproducible(solve, tmp_path):
     options = ("--angles", "35", "--seconds", "0.1", "--plot")
     texts = [solve(INCLINE, *options, tmp_path / name) for name in ("a.svg", "b.svg")]
     assert texts[0] == texts[1] and (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()

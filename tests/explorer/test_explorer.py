@@ -439,7 +439,7 @@ def set_law(page, mu_s, mu_k, transition):
 
 
 @pytest.mark.parametrize("name", LAWS)
-def test_what_becomes_of_the_block(page, name):
+def test_the_motion_of_the_block(page, name):
     """At every angle and speed the verdict and the numbers shown agree with the equation of motion."""
     at, mu_k = resistance(*LAWS[name]), LAWS[name][1]
     set_law(page, *LAWS[name])

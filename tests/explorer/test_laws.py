@@ -280,7 +280,7 @@ def ends_at(force, tan, speed):
 
 
 @pytest.mark.parametrize("name", SETTINGS)
-def test_what_becomes_of_the_block(page, name):
+def test_the_motion_of_the_block(page, name):
     """At every angle and speed the verdict agrees with the equation of motion."""
     friction = choose(page, name)
     tabulated = {}

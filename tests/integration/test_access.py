@@ -960,7 +960,7 @@ def test_pages_that_do_not_say_where_they_are(serve):
     assert answer(EVALUATE, "same-origin", "cors", method="POST", Origin="https://evil.example") == 403
 
 
-def test_only_once(serve):
+def test_repeated_headers_are_refused(serve):
     for server in serve(), serve("--allow-origin", "*"):
         for name, value in ("Host", "localhost"), ("Origin", "http://localhost"), ("Sec-Fetch-Site", "none"), \
                 ("Sec-Fetch-Mode", "navigate"), ("Sec-Fetch-Dest", "document"):
@@ -999,7 +999,7 @@ def test_bad_names():
 
 # --- documentation ---------------------------------------------------------------------------------------------------
 
-def test_the_page_says_what_works(serve, tmp_path):
+def test_the_commands_of_the_page_work(serve, tmp_path):
     page = (ROOT / "docs/security.md").read_text()
     blocks = re.findall(r"^<!-- run by tests/integration/test_access\.py -->\n```sh\n(.*?)```$", page, re.M | re.S)
     write, ask_with_token, ask_with_tls, certificate = blocks

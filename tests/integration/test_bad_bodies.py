@@ -69,7 +69,7 @@ BODIES = {
 
 
 @pytest.mark.parametrize('name', BODIES)
-def test_huge(served, name):  # noqa: F811
+def test_huge_bodies(served, name):  # noqa: F811
     make, expected, pointer = BODIES[name]
     status, headers, content = served.evaluate(make())
     assert status == expected, content[:500]
@@ -106,7 +106,7 @@ def large_bad_bodies():
             FINE[:-1] + b',"' + b'k' * 20_000_000 + b'":1}', b'[' + b'null,' * 4_000_000 + b'null]']
 
 
-def test_memory_comes_back(tmp_path):
+def test_memory_is_released(tmp_path):
     """Memory is compared with that of a fresh server: allocators may keep some, but not bodies of 20 MB."""
     server = Server(tmp_path / 'log')
     slack = (768 if 'asan' in os.environ.get('FRICTIOND', '') else 64) * MIB

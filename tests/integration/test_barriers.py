@@ -81,7 +81,7 @@ def test_defaults(client):
     assert plain['collisions'] and all(other == plain for other in others)
 
 
-def test_no_two_are_the_same(client):
+def test_every_type_has_its_own_forces(client):
     """Every type has an effect; the first two barriers differ only in their unit."""
     forces = set()
     for kind, scaling in itertools.product(TYPES, SCALINGS):
@@ -117,7 +117,7 @@ WRONG = [
 
 @pytest.mark.parametrize('media', [JSON, FRAME])
 @pytest.mark.parametrize('fields,names', WRONG, ids=range(len(WRONG)))
-def test_wrong(client, fields, names, media):
+def test_invalid_fields(client, fields, names, media):
     document = request([0.25], {'dhat': 0.5, 'stiffness': 3.0, **fields})
     for path in '/v1/evaluate', '/v1/check':
         answer = client.send('POST', path, document, media)

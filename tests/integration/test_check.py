@@ -219,7 +219,7 @@ def test_a_deadline_stops_it(server_with):
     assert eventually(lambda: post(base, '/v1/check', many(10))[0] == 200)  # may also be late on a busy machine
 
 
-def test_it_is_counted_by_its_own_name(server_with):
+def test_checks_have_a_metric_of_their_own(server_with):
     base = server_with()
     assert post(base, '/v1/check', many(10))[0] == 200
     counted = 'frictiond_requests_total{route="/v1/check",status="200"} 1\n'
@@ -274,7 +274,7 @@ def test_frames_and_standard_input(tmp_path):
     (['--max-contacts', '18', SCENE], b'', '/collisions/'),
     (['--max-json-bytes', '10', SCENE], b'', 'longer than the limit of 10 bytes (--max-json-bytes)'),
 ])
-def test_what_cannot_be_checked(arguments, given, says):
+def test_unusable_input(arguments, given, says):
     code, out, err = check(*arguments, given=given)
     assert (code, out) == (2, '')
     assert says in err and err.startswith('frictiond: ')

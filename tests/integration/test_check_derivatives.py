@@ -89,7 +89,7 @@ def test_fields_that_answers_depend_on(server):
                              '/collisions/plane_vertex/plane_normal']
 
 
-def test_only_if_they_are_asked_for(server):
+def test_derivatives_only_on_request(server):
     plain = ask(server, '/v1/check', ONE)
     assert 'derivatives' not in plain[1] and ask(server, '/v1/check?derivatives=false', ONE) == plain
     more = ask(server, '/v1/check?derivatives=true', ONE)[1]
@@ -104,12 +104,12 @@ def test_other_queries(server, query, pointer):
     assert status == 422 and [error['pointer'] for error in answer['errors']] == [pointer]
 
 
-def test_bodies_do_not_say_it(server):
+def test_derivatives_is_no_member_of_the_body(server):
     status, answer = ask(server, '/v1/check', {**ONE, 'derivatives': True})
     assert status == 422 and answer['errors'][0]['pointer'] == '/derivatives'
 
 
-def test_of_a_set(server):
+def test_checks_of_a_set(server):
     request = generate_laws.request(3)
     query = {name: value for name, value in request.items() if name in sets.QUERY}
     document = {name: value for name, value in request.items() if name not in query}

@@ -106,14 +106,14 @@ def test_notes(server, name):
     assert places(check(server, request)) == expected
 
 
-def test_it_says_what_holds(server):
+def test_the_note_names_the_highest_force(server):
     """The largest value of (0.5 - 0.3 (3z^2 - 2z^3)) (2z - z^2), which is 0.26254927 at z = 0.4367, found by hand."""
     detail = check(server, batch(PAIR))[0]['detail']
     assert 'mu_s 0.5' in detail and 'mu_k 0.2' in detail and 'only 0.2625:' in detail and 'peak would hold 0.5' in detail
     assert 'anchor of contact 1 is 0.5 long' in check(server, CASES['an anchor'][0])[0]['detail']
 
 
-def test_what_it_says_of_holding_is_the_highest_force(server):
+def test_the_named_force_is_the_highest(server):
     """Finds the value again on a fine grid, through the function that plots the law."""
     speeds = [i / 4096 for i in range(1, 4097)]
     for mu_k in (0, 0.1, 0.3, 0.6):

@@ -306,7 +306,7 @@ def test_the_worst_contact_of_bodies_has_bodies(client, group):
 # ---- limits ----
 
 @pytest.mark.parametrize('name, most', [('vectors', 256), ('steps', 1024)])
-def test_as_many_as_there_may_be(client, name, most):
+def test_numbers_at_the_limit(client, name, most):
     request = {'dim': 3, 'velocities': [[0.25, 0, 0]], 'friction': {'eps_v': 0.5, 'mu': 0.5}, 'collisions': {
         'plane_vertex': {'vertices': [0], 'plane_normal': [0, 0, 1], 'normal_force': 8}}}
     for n in (most, most + 1):

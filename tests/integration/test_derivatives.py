@@ -404,7 +404,7 @@ def test_empty_batches(client):
                 assert matrix['position_jacobian'] == d.position_jacobian(form)
 
 
-def test_nothing_asked(client):
+def test_no_tangents_and_no_cotangents(client):
     request = ellipse()
     got = ask(client, 'jvp', {**request, 'tangents': {}})
     assert got['tangents'] == {'potential': 0, 'gradient': [0, 0, 0]} and got['potential'] > 0

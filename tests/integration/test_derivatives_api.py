@@ -221,7 +221,7 @@ def test_by_velocities_it_is_gradient_and_hessian(client, name):
     close([x for p in velocities for x in flat(back[p])], expected['hessian_products'][0])
 
 
-def test_nothing_asked(client):
+def test_no_tangents_and_no_cotangents(client):
     expected = evaluate(client, VERTICES)
     along = jvp(client, VERTICES, {})
     assert along == {**expected, 'tangents': {'potential': 0, 'gradient': [0] * 21}}
@@ -243,7 +243,7 @@ FORMS = [('plane_vertex', 'normal_force', [2, [2], [2, 2]], 1), ('plane_vertex',
 
 
 @pytest.mark.parametrize('group,field,forms,row', FORMS, ids=[form[1] for form in FORMS])
-def test_one_for_all(client, group, field, forms, row):
+def test_one_row_for_all_contacts(client, group, field, forms, row):
     pointer, each = f'/collisions/{group}/{field}', None
     for form in reversed(forms):
         request = copy.deepcopy(VERTICES)
@@ -451,7 +451,7 @@ def test_of_a_set_the_same_bytes(client, name, kind):
 
 @pytest.mark.parametrize('of_set', list(itertools.product([False, True], repeat=2)))
 @pytest.mark.parametrize('of_query', list(itertools.product([False, True], repeat=2)))
-def test_whoever_brings_lagged_velocities(client, of_set, of_query):
+def test_lagged_velocities_of_query_or_set(client, of_set, of_query):
     """Fields of the query replace those of the set, and derivatives are then with respect to the query's."""
     rng = random.Random(7)
     document, query = split(BODIES)
@@ -468,7 +468,7 @@ def test_whoever_brings_lagged_velocities(client, of_set, of_query):
             assert refused.status == 422 and refused.pointers == ['/wrt/0']
 
 
-def test_of_a_patched_set(client):
+def test_derivatives_of_a_patched_set(client):
     document, query = split(VERTICES)
     assert client.put('d', document).status == 201
     patch = {'friction': {'mu_s': 0.7, 'viscous': None}, 'positions': [[x + 0.01 * i for x in row] for i, row in

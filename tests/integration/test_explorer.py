@@ -81,7 +81,7 @@ def test_only_reading_is_allowed(server, path, method):
 
 @pytest.mark.parametrize("path", ["/explorer", "/explorer/", "/explorer/index.html", "/explorer/nothing.js", "/index.html",
                                   "/explorer/../explorer/explorer.js", "/explorer//explorer.js", "/explorer/%2e%2e/v1/info"])
-def test_nothing_else_is_there(server, path):
+def test_other_paths_get_404(server, path):
     assert ask(server, "GET", path)[0] == 404
 
 

@@ -264,7 +264,7 @@ UNSUITABLE = [
 
 
 @pytest.mark.parametrize("field,value,pointer,word", UNSUITABLE)
-def test_unsuitable(server, field, value, pointer, word):
+def test_arrays_that_do_not_suit_their_field(server, field, value, pointer, word):
     status, content_type, data = send(server, "/v1/evaluate", batch(Writer(), **{field: np.asarray(value)}))
     problem = json.loads(data)
     assert (status, content_type) == (422, PROBLEM), data
@@ -282,7 +282,7 @@ def test_too_deep_for_a_shape_that_is_not_known(server, shape):
     assert (status, errors[:2]) == (422, ["/dim", "/velocities"]), data
 
 
-def test_fine(server):
+def test_unusual_but_valid_arrays(server):
     for changes in [{}, {"pairs__weight": np.array([2], dtype="<u4")}, {"friction__eps_v": np.array(1, dtype="<i4")},
                     {"dim": np.array(3, dtype="<i8")}, {"pairs__vertices": PAIRS.astype("<i8")},
                     {"pairs__vertices": PAIRS.tolist()}, {"velocities": np.ones(6 * N, dtype="<f4")},
@@ -436,7 +436,7 @@ def slow_post(server, body, step):
     return bytes(received.partition(b"\r\n\r\n")[2])
 
 
-def test_left_alone_with_a_long_answer(server_with):
+def test_a_client_disconnects_during_a_long_answer(server_with):
     """A client that disconnects in the middle of a response sent in parts costs the server only that response."""
     server = server_with()
     body = long_batch(3000)

@@ -77,7 +77,7 @@ def test_the_shared_library(check):
 
 
 @pytest.mark.parametrize("check", CHECKS)
-def test_the_check_would_notice(check, tmp_path):
+def test_the_check_can_fail(check, tmp_path):
     (tmp_path / "soft.c").write_text(SOURCE)
     subprocess.run(["gcc", *SOFT, tmp_path / "soft.c", "-o", tmp_path / "soft"], check=True, capture_output=True)
     assert not check(tmp_path / "soft")

@@ -161,7 +161,7 @@ def hears(text):
     (until_it_leaves, False), (trickles(b"HTTP/1.1 200 OK\r\nA: " + 10000 * b"a"), False),
     (until_it_leaves, True), (trickles(b"\x16\x03\x03\x40\x00" + bytes(10000)), True),
 ], ids=["silence", "a trickle", "silence for TLS", "a trickle of TLS"])
-def test_it_ends_by_itself(certificate, talk, tls):
+def test_health_ends_by_itself(certificate, talk, tls):
     with fake_server(talk) as port:
         is_not("no answer on port", "--port", port, "--timeout-seconds", 1, *(certificate if tls else ()))
 
@@ -177,7 +177,7 @@ def test_nobody_listens():
     (b"", "without an answer"), (b"SSH-2.0-x\r\n", "does not speak HTTP"), (bytes(9000), "does not speak HTTP"),
     (b"HTTP/1.1 200 OK\r\n", "does not end"), (b"HTTP/1.1 500 \r\n\r\n", "returned 500")],
     ids=["nothing", "another protocol", "zeros", "no end", "a fault"])
-def test_garbage(text, why):
+def test_invalid_responses(text, why):
     with fake_server(hears(text)) as port:
         is_not(why, "--port", port)
 
@@ -186,7 +186,7 @@ def test_garbage(text, why):
                                          (["--config", "/nowhere"], "/nowhere"), (["--json"], "'--json'"),
                                          (["--timeout-seconds", "0"], "--timeout-seconds"),
                                          (["--host", "no.host.invalid"], "no.host.invalid")])
-def test_what_cannot_be_asked(options, why):
+def test_unusable_options(options, why):
     """The exit code is never 2, which Docker reserves."""
     is_not(why, *options)
 

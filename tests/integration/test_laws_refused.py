@@ -366,7 +366,7 @@ def send(server, request, kind):
 
 
 @pytest.mark.parametrize('name', GOOD)
-def test_good_ones_are_good(server, name):
+def test_good_requests_are_accepted(server, name):
     answer = send(server, GOOD[name], JSON)
     assert answer.status == 200, answer
     assert set(answer.json) == set(oracle.evaluate(GOOD[name]))

@@ -61,5 +61,5 @@ for kind in c.Structure.__subclasses__():
         assert layout in ABI
 
 
-def test_they_say_the_same():
+def test_both_programs_print_the_same():
     assert CPP.output.source == PYTHON.output.source

@@ -123,7 +123,7 @@ def test_warm_memory_counts(serving):
 
 @pytest.mark.parametrize("part", [0.4, 0.9])
 def test_what_has_arrived_counts_in_full(serving, part):
-    """There are more requests than fit: some are refused, the others stay within the limit, in warm and in fresh memory.
+    """More requests arrive than fit: some are refused, the others stay within the limit, in warm and in fresh memory.
     The refused ones have sent more than is read of a refused body, so they are answered and counted at once."""
     process, base = serving
     for _ in range(2):

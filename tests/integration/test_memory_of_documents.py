@@ -60,7 +60,7 @@ def held(base):
 
 @pytest.mark.parametrize("content_type", [JSON, FRAME])
 @pytest.mark.parametrize("name", BODIES)
-def test_a_tree_counts(tight, name, content_type):
+def test_the_memory_of_a_tree_counts(tight, name, content_type):
     process, base = tight
     body = BODIES[name] if content_type == JSON else frame_of(BODIES[name])
     before = resident(process, "VmRSS")

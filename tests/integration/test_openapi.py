@@ -173,7 +173,7 @@ def test_operations_are_complete():
         assert set(re.findall(r'\{(\w+)\}', path)) <= set(names)
 
 
-def test_it_is_served(server):
+def test_the_description_is_served(server):
     address = urlsplit(server)
     connection = http.client.HTTPConnection(address.hostname, address.port)
     bodies = []

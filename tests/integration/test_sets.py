@@ -86,7 +86,7 @@ def test_names(client, name):
 
 @pytest.mark.parametrize('name', ['a' * 65, 'a' * 300, 'a%20b', '.', '..', '%2e', 'a:b', 'a@b', 'a!', '%C3%A4', '%FF',
                                   'a%00'.replace('%00', '%01')])
-def test_what_is_no_name(client, name):
+def test_invalid_names(client, name):
     for answer in (client.put(name, DOCUMENT), client.get(name), client.delete(name), client.patch(name, {}),
                    client.evaluate(name, {'velocities': VELOCITIES}), client.pattern(name)):
         assert answer.status == 422 and answer.pointers == ['/name'], answer
@@ -97,7 +97,7 @@ def test_an_encoded_name_is_the_same(client):
     assert client.get('ab').status == 200
 
 
-def test_no_path_of_this_form(client):
+def test_malformed_paths(client):
     for path in ('/v1/sets/', '/v1/sets/a/b', '/v1/sets/a/evaluate/', '/v1/sets//evaluate', '/v1/sets/a/hessian'):
         assert client.send('GET', path).status == 404
 
@@ -367,7 +367,7 @@ def test_a_patch_that_does_not_pass_changes_nothing(client, patch, pointers):
     assert client.evaluate('a', query).body == numbers
 
 
-def test_what_cannot_be_answered_changes_nothing(server_with):
+def test_a_patch_with_too_long_an_answer_changes_nothing(server_with):
     """A response that lists skipped contacts may be too long; the set is then unchanged."""
     client = Client(server_with('--max-answer-bytes', '600'))
     edges = {'dim': 3, 'positions': POSITIONS, 'friction': DOCUMENT['friction'], 'on_degenerate': 'skip',
@@ -424,7 +424,7 @@ def test_versions_follow_from_what_was_sent(client, server_with):
     assert other.patch('x', patch).version != patched.version
 
 
-def test_a_put_of_what_is_there(client):
+def test_putting_an_identical_set(client):
     first = client.put('a', DOCUMENT)
     again = client.put('a', DOCUMENT)
     assert (first.status, again.status) == (201, 200) and first.json == again.json and again.version == first.version

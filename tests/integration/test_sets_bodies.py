@@ -57,7 +57,7 @@ def same(client, document, query, kind=JSON):
 
 @pytest.mark.parametrize('kind', [JSON, FRAME], ids=['json', 'frame'])
 @pytest.mark.parametrize('form', ['triplets', 'csr', 'factors'])
-def test_whoever_brings_lagged_velocities(client, form, kind):
+def test_lagged_velocities_of_query_or_set(client, form, kind):
     answers = set()
     for kept in itertools.product((False, True), repeat=4):
         document = {**DOCUMENT, **{name: LAGGED[name] for name, is_in in zip(LAGGED, kept[:2]) if is_in}}
@@ -117,7 +117,7 @@ def test_patches(client, name):
     assert (client.send('GET', '/v1/sets/bodies/pattern').headers['etag'] == tag) == (name != 'one body more')
 
 
-def test_what_a_set_is(client):
+def test_the_description_of_a_set(client):
     assert client.send('PUT', '/v1/sets/bodies', DOCUMENT).status == 201
     described = client.send('GET', '/v1/sets/bodies').json
     assert (described['n_vertices'], described['n_bodies'], described['n_collisions']) == (2, 2, 5)

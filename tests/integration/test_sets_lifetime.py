@@ -111,7 +111,7 @@ def test_one_more_than_there_is_room_for(server_with, server):
     client.close()
 
 
-def test_one_more_than_there_may_be(server_with):
+def test_more_sets_than_the_limit(server_with):
     client = Client(server_with('--sets', '2'))
     assert client.put('a', document()).status == 201 and client.put('b', document()).status == 201
     is_refused(client.put('c', document()), 503, 'sets_full')

@@ -134,7 +134,7 @@ def test_load(server_with, tmp_path):
     print(counts)
 
 
-def test_metrics_come_back(server_with):
+def test_memory_of_sets_is_released(server_with):
     """All memory that sets took is available to requests again."""
     base = server_with('--set-bytes', '64M')
     client = Client(base)

@@ -476,7 +476,7 @@ def test_pages_need_no_token(server_with, tmp_path):
 
 
 @pytest.mark.parametrize("text", CASES)
-def test_it_says_so(server, text):
+def test_the_service_returns_the_text(server, text):
     status, problem = ask(server, CASES[text])
     check(text, status, problem)
     assert all(error["detail"] == text for error in problem["errors"])

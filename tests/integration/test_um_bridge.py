@@ -403,7 +403,7 @@ def test_unknown_models(bridge, call):
 
 
 @pytest.mark.parametrize('call', NAMED)
-def test_bodies_that_are_none(bridge, call):
+def test_bodies_that_are_not_objects(bridge, call):
     for body in (b'', b' ', b'{', b'{"name": "friction"', b'{"name": "friction"} x', b'[]', b'3', b'"friction"', b'null',
                  b'{"name": "friction", "name": "friction"}', b"{'name': 'friction'}", b'{"name": NaN}', b'\xff',
                  b'{"name": "friction", "input": [[NaN], [1]]}', b'{"name": "friction", "input": [[1e999], [1]]}',
@@ -502,7 +502,7 @@ def test_numbers_of_inputs(bridge, wrong):
         bridge.refused('Gradient', {**ASKED['Gradient'], 'outWrt': 1}, 'InvalidInput')
 
 
-def test_words_for_one_and_for_many(bridge):
+def test_messages_in_singular_and_plural(bridge):
     asked = ASKED['Gradient']
 
     def told(**changes):

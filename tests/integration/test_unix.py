@@ -122,7 +122,7 @@ def alone(path, *more):
 
 # --- the file
 
-def test_the_line_and_the_file(serve, path):
+def test_the_printed_line_and_the_socket_file(serve, path):
     running = serve(*alone(path))
     assert running.lines == [f"frictiond listening on http+unix://{path}"]
     assert stat.S_ISSOCK(path.lstat().st_mode) and stat.S_IMODE(path.lstat().st_mode) == 0o600
@@ -172,7 +172,7 @@ def test_a_stale_file_is_replaced(serve, path):
     assert ask(path, "GET", "/healthz")[0] == 200
 
 
-def test_a_live_one_is_not(serve, path):
+def test_a_live_socket_is_not_replaced(serve, path):
     first = serve(*alone(path))
     assert fails(*alone(path)) == (1, f"frictiond: cannot listen on {path}: another process listens there\n")
     assert ask(path, "GET", "/healthz")[0] == 200
@@ -196,7 +196,7 @@ def test_another_file_of_the_name_stays(serve, path):
     assert path.read_text() == "mine"
 
 
-def test_what_cannot_be(path):
+def test_impossible_sockets_are_refused(path):
     assert fails("--port", "none") == (2, "frictiond: --port none needs --unix PATH, or sockets passed in (LISTEN_FDS)\n")
     code, text = fails(*alone("/tmp/" + 103 * "a"))
     assert code == 2 and "--unix: '/tmp/a" in text and "at most 107" in text
@@ -205,7 +205,7 @@ def test_what_cannot_be(path):
     assert fails(*alone(path, "--unix-mode", "0888"))[0] == 2
 
 
-def test_of_several_at_one_time_one_gets_it(serve, path):
+def test_one_of_several_processes_gets_a_stale_file(serve, path):
     serve(*alone(path)).stop(signal.SIGKILL)
     several = [subprocess.Popen([str(PROGRAM), *map(str, alone(path))], stdout=subprocess.PIPE,
                                 stderr=subprocess.DEVNULL, text=True) for _ in range(6)]
@@ -472,7 +472,7 @@ def test_tcp_is_handed_over(serve, tcp_socket):
     assert curl(running.urls[0] + "/healthz") == b'{"status":"ok"}'
 
 
-def test_both_are_handed_over(serve, path, unix_socket, tcp_socket, directory):
+def test_unix_and_tcp_sockets_are_passed_together(serve, path, unix_socket, tcp_socket, directory):
     running = serve(**handing_over(unix_socket, tcp_socket), n_lines=2)
     assert running.urls == [url_of(tcp_socket), f"http+unix://{path}"]
     assert curl(running.urls[0] + "/healthz") == b'{"status":"ok"}' and ask(path, "GET", "/healthz")[0] == 200
