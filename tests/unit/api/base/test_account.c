@@ -104,7 +104,7 @@ static void tells_now_from_never(void **unused)
 	budget.used_bytes = 0;
 }
 
-static void another_budget_is_none_of_its_own(void **unused)
+static void blocks_of_another_budget_are_not_counted(void **unused)
 {
 	(void)unused;
 	struct api_budget other = {.most_bytes = 1000};
@@ -359,7 +359,7 @@ int main(void)
 		TEST(takes_in_steps),
 		TEST(takes_what_is_left),
 		TEST(tells_now_from_never),
-		TEST(another_budget_is_none_of_its_own),
+		TEST(blocks_of_another_budget_are_not_counted),
 		TEST(blocks_outlive_the_account),
 		TEST(nodes_hold_what_they_should),
 		TEST(trees_of_others_stay),

@@ -37,7 +37,7 @@ static void statuses_ascend(void **unused)
 	assert_int_equal(api_code_of_status(200), API_NO_CODE);
 }
 
-static void what_is_no_code_is_a_fault_of_ours(void **unused)
+static void invalid_codes_have_status_500(void **unused)
 {
 	(void)unused;
 	static const int none[] = {API_NO_CODE, API_N_CODES, -1, 422};
@@ -52,7 +52,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_are_plain_and_differ),
 		cmocka_unit_test(statuses_ascend),
-		cmocka_unit_test(what_is_no_code_is_a_fault_of_ours),
+		cmocka_unit_test(invalid_codes_have_status_500),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -175,7 +175,7 @@ static void test_reuse(void **pool)
 }
 
 /* A generous size takes address space only, and memory when it is written to. */
-static void test_only_what_is_touched(void **pool)
+static void test_a_generous_size_takes_only_address_space(void **pool)
 {
 	char *block = api_pool_take(*pool, MB + MB / 2);
 	fill(block, 4096, 1);
@@ -430,7 +430,7 @@ int main(void)
 		TEST(test_threads),
 #if !API_POOL_EMULATED
 		TEST(test_reuse),
-		TEST(test_only_what_is_touched),
+		TEST(test_a_generous_size_takes_only_address_space),
 		TEST(test_growth_moves_pages),
 		TEST(test_a_failed_move_leaves_others_alone),
 		TEST(test_growth_to_huge_pages),

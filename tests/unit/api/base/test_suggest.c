@@ -116,7 +116,7 @@ static void mistakes(void **unused)
 	}
 }
 
-static void a_tie_is_no_help_until_it_is_broken(void **unused)
+static void a_tie_gives_no_suggestion(void **unused)
 {
 	(void)unused;
 	static const char *const tied[] = {"mesh_a", "mesh_b", NULL},
@@ -162,7 +162,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(mistakes),
-		cmocka_unit_test(a_tie_is_no_help_until_it_is_broken),
+		cmocka_unit_test(a_tie_gives_no_suggestion),
 		cmocka_unit_test(long_names),
 		cmocka_unit_test(queries),
 	};

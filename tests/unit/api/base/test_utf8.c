@@ -18,7 +18,7 @@ static void knows_utf8(void **unused)
 		assert_false(api_is_utf8(broken[i]));
 }
 
-static void mends(void **unused)
+static void replaces_invalid_utf8(void **unused)
 {
 	(void)unused;
 	static const struct {
@@ -45,6 +45,6 @@ static void mends(void **unused)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(knows_utf8), cmocka_unit_test(mends)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(knows_utf8), cmocka_unit_test(replaces_invalid_utf8)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

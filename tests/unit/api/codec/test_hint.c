@@ -72,7 +72,7 @@ static void words(void **unused)
 }
 
 /* A zero byte in place of something else gets no hint about a missing comma. */
-static void a_zero_byte_is_no_value(void **unused)
+static void a_zero_byte_gets_no_hint_about_a_comma(void **unused)
 {
 	(void)unused;
 	static const char text[] = "{\"a\":[1\0]}";
@@ -156,7 +156,7 @@ static void frames(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(words),  cmocka_unit_test(a_zero_byte_is_no_value),
+		cmocka_unit_test(words),  cmocka_unit_test(a_zero_byte_gets_no_hint_about_a_comma),
 		cmocka_unit_test(places), cmocka_unit_test(deep_places),
 		cmocka_unit_test(frames),
 	};

@@ -211,7 +211,7 @@ static void it_has_the_limits_of_its_service(void **unused)
 	free(text);
 }
 
-static void limits_that_are_none_are_not_there(void **unused)
+static void absent_limits_are_not_described(void **unused)
 {
 	(void)unused;
 	const struct api_service unlimited = {
@@ -325,7 +325,7 @@ int main(void)
 		cmocka_unit_test(patterns_have_no_numbers),
 		cmocka_unit_test(fields_have_the_names_of_the_core),
 		cmocka_unit_test(it_has_the_limits_of_its_service),
-		cmocka_unit_test(limits_that_are_none_are_not_there),
+		cmocka_unit_test(absent_limits_are_not_described),
 		cmocka_unit_test(the_same_whether_printed_before_or_now),
 		cmocka_unit_test(longer_than_answers_may_be),
 		cmocka_unit_test(statuses_ascend),

@@ -220,7 +220,7 @@ static void refuses_what_is_not_finite(void **unused)
 		}
 }
 
-static void knows_tags(void **unused)
+static void compares_tags(void **unused)
 {
 	(void)unused;
 	static const char tag[] = "\"0123456789abcdef\"";
@@ -247,7 +247,7 @@ int main(void)
 		cmocka_unit_test(is_charged_with_what_is_there),
 		cmocka_unit_test(abandoning_is_harmless),
 		cmocka_unit_test(refuses_what_is_not_finite),
-		cmocka_unit_test(knows_tags),
+		cmocka_unit_test(compares_tags),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

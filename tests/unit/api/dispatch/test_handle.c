@@ -546,7 +546,7 @@ static bool is_deferred(const char *target, const char *body)
 }
 
 /* Depends on the work, not on the characters of the body. */
-static void what_takes_long_is_deferred(void **unused)
+static void long_requests_are_deferred(void **unused)
 {
 	(void)unused;
 	static const char sums[] = ",\"outputs\":[\"gradient\"]";
@@ -612,7 +612,7 @@ int main(void)
 		cmocka_unit_test(a_long_url_query_is_refused),
 		cmocka_unit_test(a_long_answer_is_refused),
 		cmocka_unit_test(long_bodies_are_large),
-		cmocka_unit_test(what_takes_long_is_deferred),
+		cmocka_unit_test(long_requests_are_deferred),
 		cmocka_unit_test(bodies_and_texts_take_longer),
 		cmocka_unit_test(a_raised_flag_stops),
 		cmocka_unit_test(tells_its_times),

@@ -125,7 +125,7 @@ static void putting_it_again_is_use(void **unused)
 	clock_ms += 2 * IDLE_SECONDS * SECOND;
 }
 
-static void what_misses(void **unused)
+static void requests_for_missing_sets_count_as_misses(void **unused)
 {
 	(void)unused;
 	assert_false(is_there());
@@ -170,8 +170,11 @@ static void what_is_measured(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_use),      cmocka_unit_test(putting_it_again_is_use),    cmocka_unit_test(what_misses),
-		cmocka_unit_test(what_is_measured), cmocka_unit_test(nobody_holds_it_afterwards),
+		cmocka_unit_test(what_is_use),
+		cmocka_unit_test(putting_it_again_is_use),
+		cmocka_unit_test(requests_for_missing_sets_count_as_misses),
+		cmocka_unit_test(what_is_measured),
+		cmocka_unit_test(nobody_holds_it_afterwards),
 	};
 	return cmocka_run_group_tests(tests, start, stop);
 }

@@ -92,7 +92,7 @@ static void differs(const struct fric_batch *batch, bool expected)
 }
 
 /* The dimension, the number of vertices and the stencils, and nothing else. */
-static void test_what_stencils_are(void **state)
+static void test_stencils_alone_determine_the_tag(void **state)
 {
 	static const double numbers[27] = {1};
 	struct fric_batch batch = batch_of_three();
@@ -145,7 +145,7 @@ static void test_names(void **state)
 	assert_false(api_is_set_name(name));
 }
 
-static void test_what_is_a_version(void **state)
+static void test_valid_versions(void **state)
 {
 	static const char *const bad[] = {"",
 	                                  "*",
@@ -165,8 +165,9 @@ static void test_what_is_a_version(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bodies),  cmocka_unit_test(test_long_body), cmocka_unit_test(test_what_is_a_version),
-		cmocka_unit_test(test_patches), cmocka_unit_test(test_stencils),  cmocka_unit_test(test_what_stencils_are),
+		cmocka_unit_test(test_bodies),         cmocka_unit_test(test_long_body),
+		cmocka_unit_test(test_valid_versions), cmocka_unit_test(test_patches),
+		cmocka_unit_test(test_stencils),       cmocka_unit_test(test_stencils_alone_determine_the_tag),
 		cmocka_unit_test(test_names),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -172,7 +172,7 @@ static void keeps_by_caller_and_name(void **unused)
 }
 
 /* In a store for one set, all callers and all names share a bucket. */
-static void tells_beginnings_apart(void **unused)
+static void names_with_the_same_beginning_differ(void **unused)
 {
 	struct api_sets_limits one = plenty;
 	(void)unused;
@@ -401,7 +401,7 @@ static void forgets_own_before_others(void **unused)
 	close_store();
 }
 
-static void forgets_nothing_in_vain(void **unused)
+static void evicts_nothing_for_a_put_that_fails(void **unused)
 {
 	(void)unused;
 	open_store(narrow);
@@ -773,7 +773,7 @@ static void replacing_takes_what_it_grows_by(void **unused)
 }
 
 /* There would be room for a name, but not for its bytes. */
-static void takes_nothing_in_vain(void **unused)
+static void evicts_nothing_of_others_for_a_put_that_fails(void **unused)
 {
 	(void)unused;
 	open_shared(10000, 4, 4);
@@ -1070,7 +1070,7 @@ static void is_in_use_from_the_put_on(void **unused)
 }
 
 /* Describing a set is not use. */
-static void looking_is_no_use(void **unused)
+static void describing_a_set_does_not_count_as_use(void **unused)
 {
 	(void)unused;
 	open_store(plenty);
@@ -1369,7 +1369,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(keeps_by_caller_and_name),
-		cmocka_unit_test(tells_beginnings_apart),
+		cmocka_unit_test(names_with_the_same_beginning_differ),
 		cmocka_unit_test(takes_names_of_full_length),
 		cmocka_unit_test(replaces_what_is_expected_alone),
 		cmocka_unit_test(removes_what_is_expected_alone),
@@ -1381,7 +1381,7 @@ int main(void)
 		cmocka_unit_test(spares_what_is_held),
 		cmocka_unit_test(spares_others_for_a_minute),
 		cmocka_unit_test(forgets_own_before_others),
-		cmocka_unit_test(forgets_nothing_in_vain),
+		cmocka_unit_test(evicts_nothing_for_a_put_that_fails),
 		cmocka_unit_test(keeps_each_caller_to_a_share),
 		cmocka_unit_test(limits_the_number),
 		cmocka_unit_test(counts_what_it_replaces_as_room),
@@ -1402,12 +1402,12 @@ int main(void)
 		cmocka_unit_test(a_caller_that_left_is_not_counted),
 		cmocka_unit_test(a_set_grows_into_an_equal_share),
 		cmocka_unit_test(replacing_takes_what_it_grows_by),
-		cmocka_unit_test(takes_nothing_in_vain),
+		cmocka_unit_test(evicts_nothing_of_others_for_a_put_that_fails),
 		cmocka_unit_test(agrees_with_a_model),
 		cmocka_unit_test(forgets_what_is_idle),
 		cmocka_unit_test(is_idle_only_after_its_last_use_ends),
 		cmocka_unit_test(is_in_use_from_the_put_on),
-		cmocka_unit_test(looking_is_no_use),
+		cmocka_unit_test(describing_a_set_does_not_count_as_use),
 		cmocka_unit_test(idle_sets_leave_before_a_put_looks_for_room),
 		cmocka_unit_test(lists_by_name),
 		cmocka_unit_test(lists_nothing_that_is_idle),

@@ -89,7 +89,7 @@ static void reads_numbers_words_and_lists(void **unused)
 	free_url_query(&q);
 }
 
-static void one_number_is_a_number_except_for_the_first_parameter(void **unused)
+static void one_number_is_a_list_only_for_the_first_parameter(void **unused)
 {
 	(void)unused;
 	struct url_query q = read_url_query("mu=3&y=4");
@@ -212,7 +212,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(decodes_escapes),
 		cmocka_unit_test(reads_numbers_words_and_lists),
-		cmocka_unit_test(one_number_is_a_number_except_for_the_first_parameter),
+		cmocka_unit_test(one_number_is_a_list_only_for_the_first_parameter),
 		cmocka_unit_test(decodes_before_it_compares_but_after_it_splits),
 		cmocka_unit_test(skips_empty_parameters),
 		cmocka_unit_test(keeps_unknown_parameters),

@@ -88,7 +88,7 @@ static void test_neighbours(void **state)
 		assert_int_equal(room[i], 0);
 }
 
-static void test_when(void **state)
+static void test_sizes_that_are_streamed(void **state)
 {
 	(void)state;
 	const struct fric_context usual = {0}, low = {.stream_from = 10};
@@ -106,7 +106,7 @@ int main(void)
 		cmocka_unit_test(test_every_place),
 		cmocka_unit_test(test_stages_begin_anywhere),
 		cmocka_unit_test(test_neighbours),
-		cmocka_unit_test(test_when),
+		cmocka_unit_test(test_sizes_that_are_streamed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

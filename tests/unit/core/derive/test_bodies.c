@@ -302,7 +302,7 @@ static void test_everything_turns(void **state)
 
 /* Coefficients of bodies follow the slip at the lagged velocities if their flag is set, whatever the flag for
  * vertices. */
-static void test_who_follows(void **state)
+static void test_which_directions_follow(void **state)
 {
 	struct ball b;
 	struct asked a;
@@ -528,7 +528,7 @@ int main(void)
 		cmocka_unit_test(test_one_component_far_larger),
 		cmocka_unit_test(test_viscous_from_zero),
 		cmocka_unit_test(test_everything_turns),
-		cmocka_unit_test(test_who_follows),
+		cmocka_unit_test(test_which_directions_follow),
 		cmocka_unit_test(test_skipped),
 		cmocka_unit_test(test_overflow),
 		cmocka_unit_test(test_threads),

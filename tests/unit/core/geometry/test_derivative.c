@@ -319,7 +319,7 @@ static void test_axis(void **state)
 }
 
 /* n_x is smaller than n_y by less than a rounding: the axis is x, as for the basis. */
-static void test_axis_by_a_hair(void **state)
+static void test_axis_chosen_by_less_than_a_rounding(void **state)
 {
 	(void)state;
 	const struct geometry_inputs along_x = {.position = {{0}, {1, 0, 0}}}, along_y = {.position = {{0}, {0, 1, 0}}};
@@ -404,7 +404,7 @@ int main(void)
 		cmocka_unit_test(test_extremes),
 		cmocka_unit_test(test_no_distance),
 		cmocka_unit_test(test_axis),
-		cmocka_unit_test(test_axis_by_a_hair),
+		cmocka_unit_test(test_axis_chosen_by_less_than_a_rounding),
 		cmocka_unit_test(test_axis_of_a_long_normal),
 		cmocka_unit_test(test_unit_normal),
 	};

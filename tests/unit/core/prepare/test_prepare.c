@@ -4,7 +4,7 @@
 
 static const int thread_counts[] = {1, 2, 3, 4};
 
-static void test_geometry_lands_where_it_belongs(void **state)
+static void test_geometry_of_each_contact(void **state)
 {
 	(void)state;
 	const struct fric_batch batch = corner_batch();
@@ -326,7 +326,7 @@ static void test_skipping(void **state)
 }
 
 /* Skipping applies to faults of the geometry, not to overflow. */
-static void test_what_cannot_be_skipped(void **state)
+static void test_faults_that_are_not_skipped(void **state)
 {
 	(void)state;
 	static struct pairs pairs;
@@ -456,7 +456,7 @@ static void test_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_geometry_lands_where_it_belongs),
+		cmocka_unit_test(test_geometry_of_each_contact),
 		cmocka_unit_test(test_given_geometry_is_used_as_it_is),
 		cmocka_unit_test(test_strides),
 		cmocka_unit_test(test_broadcast),
@@ -470,7 +470,7 @@ int main(void)
 		cmocka_unit_test(test_negative_coefficient),
 		cmocka_unit_test(test_lowest_contact_wins),
 		cmocka_unit_test(test_skipping),
-		cmocka_unit_test(test_what_cannot_be_skipped),
+		cmocka_unit_test(test_faults_that_are_not_skipped),
 		cmocka_unit_test(test_every_reason_can_be_skipped),
 		cmocka_unit_test(test_reasons),
 		cmocka_unit_test(test_contacts_own_their_memory),

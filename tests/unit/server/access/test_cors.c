@@ -100,7 +100,7 @@ static bool is_own(const char *origin, const char *called, bool tls)
 	return srv_cors_is_own(origin, &host, tls);
 }
 
-static void test_own(void **state)
+static void test_own_origin(void **state)
 {
 	(void)state;
 	assert_true(is_own("http://localhost:8080", "localhost:8080", false));
@@ -149,7 +149,7 @@ int main(void)
 		cmocka_unit_test(test_lists),
 		cmocka_unit_test(test_faults),
 		cmocka_unit_test(test_matches),
-		cmocka_unit_test(test_own),
+		cmocka_unit_test(test_own_origin),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,7 +45,7 @@ static void the_longest_file_is_read(void **unused)
 	assert_non_null(strstr(message, "longer than"));
 }
 
-static void who_may_read_or_write_is_told(void **unused)
+static void permissions_for_everybody_are_reported(void **unused)
 {
 	(void)unused;
 	static const struct {
@@ -82,7 +82,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_longest_file_is_read),
-		cmocka_unit_test(who_may_read_or_write_is_told),
+		cmocka_unit_test(permissions_for_everybody_are_reported),
 		cmocka_unit_test(no_file_stays_open),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);

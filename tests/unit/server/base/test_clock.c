@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-static void test_both_readings_are_of_one_clock(void **state)
+static void test_both_functions_read_the_same_clock(void **state)
 {
 	(void)state;
 	const long long before = srv_clock_us() / 1000 - SRV_CLOCK_TICK_MS, ms = srv_clock_ms(),
@@ -45,7 +45,7 @@ static void test_a_condition_waits_for_its_limit(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_both_readings_are_of_one_clock),
+		cmocka_unit_test(test_both_functions_read_the_same_clock),
 		cmocka_unit_test(test_a_limit_beyond_a_second_is_a_time),
 		cmocka_unit_test(test_a_condition_waits_for_its_limit),
 	};

@@ -42,7 +42,7 @@ static void test_types(void **state)
 }
 
 /* Headers that identify the client must not be ambiguous. */
-static void test_twice(void **state)
+static void test_repeated_headers(void **state)
 {
 	(void)state;
 	static const char *const names[] = {
@@ -163,7 +163,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_versions),    cmocka_unit_test(test_lists),   cmocka_unit_test(test_types),
-		cmocka_unit_test(test_values),      cmocka_unit_test(test_targets), cmocka_unit_test(test_twice),
+		cmocka_unit_test(test_values),      cmocka_unit_test(test_targets), cmocka_unit_test(test_repeated_headers),
 		cmocka_unit_test(test_authorities),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -202,7 +202,7 @@ static ssize_t fail_once(void *failed, const char *bytes, size_t n)
 }
 
 /* Later lines are written, but the incomplete report must be noticed. */
-static void test_the_first_line_is_lost(void **state)
+static void test_a_failed_write_is_noticed(void **state)
 {
 	(void)state;
 	for (int as_json = 0; as_json < 2; as_json++) {
@@ -229,6 +229,6 @@ int main(void)
 	                                   CHECK(test_one_derivative_differs),
 	                                   CHECK(test_the_worst_derivative),
 	                                   CHECK(test_memory_is_short),
-	                                   CHECK(test_the_first_line_is_lost)};
+	                                   CHECK(test_a_failed_write_is_noticed)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -186,7 +186,7 @@ static void test_endless_head(void **state)
 	free(answer);
 }
 
-static void test_nobody_there(void **state)
+static void test_no_listener(void **state)
 {
 	(void)state;
 	long long port;
@@ -228,7 +228,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_status),         cmocka_unit_test(test_healthy),
 		cmocka_unit_test(test_all_addresses),  cmocka_unit_test(test_not_healthy),
-		cmocka_unit_test(test_endless_head),   cmocka_unit_test(test_nobody_there),
+		cmocka_unit_test(test_endless_head),   cmocka_unit_test(test_no_listener),
 		cmocka_unit_test(test_other_machines), cmocka_unit_test(test_unix_domain_socket),
 	};
 	return cmocka_run_group_tests(tests, NULL, forget);

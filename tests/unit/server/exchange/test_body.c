@@ -90,7 +90,7 @@ static void test_lengths(void **state)
 }
 
 /* The whole capacity counts, whatever was announced and has arrived. */
-static void test_all_of_it_counts(void **state)
+static void test_the_whole_capacity_counts(void **state)
 {
 	const size_t lengths[] = {100, 60000, 100000, 300000, 3 * MB + 7, QUEUE};
 	for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++)
@@ -124,7 +124,7 @@ static long resident_pages(void)
 }
 
 /* An announced length uses neither memory nor budget. */
-static void test_promises_take_no_memory(void **state)
+static void test_announced_lengths_take_no_memory(void **state)
 {
 	const long before = resident_pages();
 	for (int i = 0; i < 2; i++) {
@@ -213,8 +213,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_lengths, start, stop),
 		cmocka_unit_test_setup_teardown(test_limit, start, stop),
-		cmocka_unit_test_setup_teardown(test_promises_take_no_memory, start, stop),
-		cmocka_unit_test_setup_teardown(test_all_of_it_counts, start, stop),
+		cmocka_unit_test_setup_teardown(test_announced_lengths_take_no_memory, start, stop),
+		cmocka_unit_test_setup_teardown(test_the_whole_capacity_counts, start, stop),
 		cmocka_unit_test_setup_teardown(test_no_memory_of_the_system, start, stop),
 		cmocka_unit_test_setup_teardown(test_warm_memory_is_not_handed_out_for_promises, start, stop),
 		cmocka_unit_test_setup_teardown(test_bytes_of_large_bodies, start, stop),

@@ -287,7 +287,7 @@ static void test_the_rest_of_a_refused_request_is_dropped(void **state)
 }
 
 /* Bodies that are too long or wait for 100 Continue are not read after a refusal. */
-static void test_what_is_not_worth_reading(void **state)
+static void test_bodies_that_are_not_read(void **state)
 {
 	struct carried c;
 	(void)state;
@@ -830,7 +830,7 @@ static void ends_with_a_line(struct carried *carried, const char *aborted, char 
 	close(ends[1]);
 }
 
-static void test_what_has_its_answer_was_not_aborted(void **state)
+static void test_an_answered_request_is_not_logged_as_aborted(void **state)
 {
 	struct carried c;
 	char line[4096];
@@ -847,7 +847,7 @@ static void test_what_has_its_answer_was_not_aborted(void **state)
 }
 
 /* Debug builds abort. */
-static void test_a_step_that_there_is_not(void **state)
+static void test_an_impossible_step(void **state)
 {
 	(void)state;
 #ifndef NDEBUG
@@ -872,7 +872,7 @@ int main(void)
 		T(test_a_refused_head_ends_the_connection),
 		T(test_a_fault_of_the_wire_hides_the_head),
 		T(test_the_rest_of_a_refused_request_is_dropped),
-		T(test_what_is_not_worth_reading),
+		T(test_bodies_that_are_not_read),
 		T(test_what_the_head_alone_answers),
 		T(test_draining),
 		T(test_a_body_in_chunks_that_becomes_too_long),
@@ -897,8 +897,8 @@ int main(void)
 		T(test_the_client_goes_while_it_is_computed),
 		T(test_the_deadline_passes_while_it_is_computed),
 		T(test_the_library_answers_by_itself),
-		T(test_what_has_its_answer_was_not_aborted),
-		cmocka_unit_test(test_a_step_that_there_is_not),
+		T(test_an_answered_request_is_not_logged_as_aborted),
+		cmocka_unit_test(test_an_impossible_step),
 	};
 	return cmocka_run_group_tests_name("exchange", tests, NULL, NULL);
 }

@@ -66,7 +66,7 @@ static void test_idle_memory_of_both_pools(void **state)
 }
 
 /* Bodies are counted separately (body.h), not through their pool. */
-static void test_what_counts_as_held(void **state)
+static void test_memory_of_requests(void **state)
 {
 	(void)state;
 	const uint64_t before = srv_server_gauges(&server).memory_requests_bytes;
@@ -126,7 +126,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_idle_memory_of_both_pools),
-		cmocka_unit_test(test_what_counts_as_held),
+		cmocka_unit_test(test_memory_of_requests),
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_a_set),
 	};

@@ -66,7 +66,7 @@ static void test_every_state_is_met_and_left(void **state)
 		assert_true(reach((enum srv_state)from) >> SRV_OVER & 1);
 }
 
-static void test_nothing_is_said_twice(void **state)
+static void test_at_most_one_answer_is_sent(void **state)
 {
 	(void)state;
 	const unsigned says = 1u << SRV_ANSWERING | 1u << SRV_SENT;
@@ -80,7 +80,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all_steps_and_no_others),
 		cmocka_unit_test(test_every_state_is_met_and_left),
-		cmocka_unit_test(test_nothing_is_said_twice),
+		cmocka_unit_test(test_at_most_one_answer_is_sent),
 	};
 	return cmocka_run_group_tests_name("state", tests, NULL, NULL);
 }

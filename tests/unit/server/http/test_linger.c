@@ -183,7 +183,7 @@ static void test_without_the_thread(void **state)
 	srv_linger_stop();
 }
 
-static void test_those_that_are_left(void **state)
+static void test_stopping_closes_lingering_connections(void **state)
 {
 	(void)state;
 	int fds[10];
@@ -211,7 +211,7 @@ int main(void)
 		TEST(test_too_many),
 		TEST(test_the_oldest_makes_room),
 		TEST(test_no_file),
-		cmocka_unit_test(test_those_that_are_left),
+		cmocka_unit_test(test_stopping_closes_lingering_connections),
 		cmocka_unit_test(test_without_the_thread),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -160,7 +160,7 @@ static void test_nothing_is_read_after_a_fault(void **state)
 	close_line(line);
 }
 
-static void test_too_slow(void **state)
+static void test_late_requests(void **state)
 {
 	(void)state;
 	const char *detail;
@@ -240,7 +240,7 @@ int main(void)
 		cmocka_unit_test(test_nothing_is_lost_or_late),
 		cmocka_unit_test(test_end_with_data),
 		cmocka_unit_test(test_nothing_is_read_after_a_fault),
-		cmocka_unit_test(test_too_slow),
+		cmocka_unit_test(test_late_requests),
 		cmocka_unit_test(test_other_descriptors_are_left_alone),
 		cmocka_unit_test(test_started_twice),
 	};

@@ -405,7 +405,7 @@ static void test_failed_from_outside(void **state)
 	failed_is(CHUNKED "3\r\na", "", 0);
 }
 
-static void test_under_way(void **state)
+static void test_whether_a_request_is_under_way(void **state)
 {
 	(void)state;
 	char held[256];
@@ -439,7 +439,7 @@ int main(void)
 		cmocka_unit_test(test_empty_lines_have_an_end),
 		cmocka_unit_test(test_passing_beside),
 		cmocka_unit_test(test_failed_from_outside),
-		cmocka_unit_test(test_under_way),
+		cmocka_unit_test(test_whether_a_request_is_under_way),
 	};
 	return cmocka_run_group_tests_name("wire", tests, NULL, NULL);
 }

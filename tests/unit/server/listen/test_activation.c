@@ -123,7 +123,7 @@ static void test_unix(void **state)
 	unlink(path);
 }
 
-static void test_name_that_is_no_path(void **state)
+static void test_abstract_socket_names(void **state)
 {
 	(void)state;
 	struct srv_listeners listeners;
@@ -166,7 +166,7 @@ int main(void)
 		cmocka_unit_test(test_environment),
 		cmocka_unit_test(test_tcp),
 		cmocka_unit_test(test_unix),
-		cmocka_unit_test(test_name_that_is_no_path),
+		cmocka_unit_test(test_abstract_socket_names),
 		cmocka_unit_test(test_what_is_no_listening_stream),
 	};
 	return cmocka_run_group_tests_name("activation", tests, NULL, NULL);

@@ -60,7 +60,7 @@ static void opens_most(const struct srv_listeners *listeners, int expected)
 	assert_ptr_equal(srv_listeners_open_most(listeners), expected < 0 ? NULL : &listeners->list[expected]);
 }
 
-static void test_the_one_that_most_can_reach(void **state)
+static void test_the_most_widely_reachable_socket(void **state)
 {
 	(void)state;
 	struct srv_listeners listeners = {0};
@@ -137,7 +137,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_the_one_that_most_can_reach),
+		cmocka_unit_test(test_the_most_widely_reachable_socket),
 		cmocka_unit_test(test_closing),
 		cmocka_unit_test(test_faults),
 	};

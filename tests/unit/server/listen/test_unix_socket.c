@@ -147,7 +147,7 @@ static void test_what_cannot_listen_leaves_nothing(void **state)
 	assert_int_equal(n_open_files(), n_before);
 }
 
-static void test_no_moment_is_open(void **state)
+static void test_the_umask_while_binding(void **state)
 {
 	struct srv_socket_file file;
 	(void)state;
@@ -169,7 +169,7 @@ static void test_stale(void **state)
 	assert_false(is_there());
 }
 
-static void test_live(void **state)
+static void test_a_live_socket_is_kept(void **state)
 {
 	struct srv_socket_file file;
 	(void)state;
@@ -243,7 +243,7 @@ static void test_nothing_else_is_removed(void **state)
 }
 
 /* The file was removed, and another process has created one of the same name. */
-static void test_what_came_later_stays(void **state)
+static void test_a_later_socket_file_stays(void **state)
 {
 	struct srv_socket_file first, second;
 	(void)state;
@@ -362,13 +362,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_listens),
 		cmocka_unit_test(test_modes),
-		cmocka_unit_test(test_no_moment_is_open),
+		cmocka_unit_test(test_the_umask_while_binding),
 		cmocka_unit_test(test_what_cannot_listen_leaves_nothing),
 		cmocka_unit_test(test_stale),
-		cmocka_unit_test(test_live),
+		cmocka_unit_test(test_a_live_socket_is_kept),
 		cmocka_unit_test(test_busy),
 		cmocka_unit_test(test_nothing_else_is_removed),
-		cmocka_unit_test(test_what_came_later_stays),
+		cmocka_unit_test(test_a_later_socket_file_stays),
 		cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_relative_path),
 		cmocka_unit_test(test_several_at_one_time),

@@ -412,7 +412,7 @@ static void test_full_socket(void **state)
 	fill_and_drain();
 }
 
-static void test_nobody_reads(void **state)
+static void test_a_closed_pipe(void **state)
 {
 	(void)state;
 	signal(SIGPIPE, SIG_IGN); /* as main does */
@@ -490,7 +490,7 @@ int main(void)
 		cmocka_unit_test(test_full_pipe),
 		cmocka_unit_test(test_full_socket),
 		cmocka_unit_test(test_full_pipe_of_another_user),
-		cmocka_unit_test(test_nobody_reads),
+		cmocka_unit_test(test_a_closed_pipe),
 		cmocka_unit_test(test_full_disk),
 		cmocka_unit_test(test_threads),
 	};

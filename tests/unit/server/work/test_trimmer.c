@@ -69,7 +69,7 @@ static void idle_sets_are_forgotten(void **unused)
 		api_pool_free(pools[i]);
 }
 
-static void stopping_none_is_fine(void **unused)
+static void stopping_null_is_allowed(void **unused)
 {
 	(void)unused;
 	srv_trimmer_stop(NULL);
@@ -80,7 +80,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(idle_memory_of_each_pool_goes_back),
 		cmocka_unit_test(idle_sets_are_forgotten),
-		cmocka_unit_test(stopping_none_is_fine),
+		cmocka_unit_test(stopping_null_is_allowed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -115,7 +115,7 @@ static void test_cut(void **state)
 }
 
 /* A new limit counts from the moment it is set. */
-static void test_another_time(void **state)
+static void test_a_new_limit_replaces_the_old_one(void **state)
 {
 	(void)state;
 	struct srv_watch *watch = srv_watch_start();
@@ -161,7 +161,7 @@ static void test_again_after_a_pause(void **state)
 	srv_watch_stop(watch);
 }
 
-static void test_nothing(void **state)
+static void test_starting_and_stopping(void **state)
 {
 	(void)state;
 	srv_watch_stop(NULL);
@@ -171,8 +171,11 @@ static void test_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_in_time_and_late),    cmocka_unit_test(test_cut),     cmocka_unit_test(test_another_time),
-		cmocka_unit_test(test_again_after_a_pause), cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_in_time_and_late),
+		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_a_new_limit_replaces_the_old_one),
+		cmocka_unit_test(test_again_after_a_pause),
+		cmocka_unit_test(test_starting_and_stopping),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
