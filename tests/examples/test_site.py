@@ -90,7 +90,7 @@ def test_links(site):
 
 
 def test_no_markdown_is_left(site):
-    """No lists, tables or blocks that the site's Markdown reads differently from a repository browser."""
+    """The Markdown has no lists, tables or blocks that the site reads differently from a repository browser."""
     for page in PAGES:
         for text in site[of(page)].paragraphs:
             assert not LEFT.search(text), f"{name_of(page)}: {text}"

@@ -405,7 +405,7 @@ def resistance(mu_s, mu_k, transition):
 
 
 def peak_of(at):
-    """Where mu f1 is largest, by ternary search: it rises, and then may fall."""
+    """The argument at which mu f1 is largest, by ternary search: mu f1 rises, and may then fall."""
     low, high = 0.0, 1.0
     while high - low > 1e-12:
         third = (high - low) / 3
@@ -414,7 +414,7 @@ def peak_of(at):
 
 
 def root(at, value, low, high):
-    """Where at() equals value, between low and high, by bisection."""
+    """The argument between low and high at which at() equals value, by bisection."""
     below = at(low) < value
     while abs(high - low) > 1e-12:
         middle = (low + high) / 2
@@ -941,7 +941,7 @@ def test_the_page_is_accessible(browser, server, page_of, view):
 
 
 def test_tab_reaches_everything(page):
-    """In the order of the page, with a ring around the element that has the focus."""
+    """Elements get the focus in the order of the page, and a ring shows the focus."""
     reached = page.run("""const seen = [];
         for (let i = 0; i < 120; i++) {
             await state.page.keyboard.press("Tab");

@@ -150,7 +150,7 @@ def test_a_range_is_that_of_all_laws(page):
 
 
 def test_the_crosshair_meets_the_pointer(page):
-    """Also where the points are not equidistant."""
+    """Also holds if the points are not equidistant."""
     choose(page, "stribeck")
     svg = "svg[data-function=law_force]"
     box = page.see("(s) => document.querySelector(s).clientWidth", svg)

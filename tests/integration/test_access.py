@@ -325,7 +325,7 @@ def test_loopback_needs_no_option(serve, host):
 
 
 def test_anonymous(serve, tokens):
-    """In a separate network namespace, so that nobody can reach the server."""
+    """Runs in a separate network namespace, so that nobody can reach the server."""
     alone = ("unshare", "-rn")
     if subprocess.run([*alone, "true"], capture_output=True).returncode != 0:
         pytest.skip("no network namespaces here")
@@ -908,7 +908,7 @@ for server in servers:
 
 
 def test_names_on_other_addresses(tmp_path):
-    """In a separate network namespace, so that nobody can reach the server."""
+    """Runs in a separate network namespace, so that nobody can reach the server."""
     alone = ("unshare", "-rn")
     if subprocess.run([*alone, "ip", "link", "set", "lo", "up"], capture_output=True).returncode != 0:
         pytest.skip("no network namespaces here")

@@ -60,7 +60,7 @@ def may_ask_distance(request):
 
 @pytest.mark.parametrize('seed', range(FIRST, FIRST + COUNT))
 def test_request(server, tmp_path, seed):
-    """In JSON and in a frame; every third with all outputs."""
+    """Each request is sent in JSON and in a frame, and every third one requests all outputs."""
     request = generate_laws.request(seed)
     request = complete(request) if seed % 3 == 0 else request
     kept = tmp_path / f'request-{seed}.json'
@@ -354,7 +354,7 @@ def test_friction_takes_energy(server, law, dim):
 @pytest.mark.parametrize('projection', ['clamp', 'abs'])
 @pytest.mark.parametrize('law', LAWS, ids=IDS)
 def test_projected_hessians_are_positive(server, law, projection):
-    """Both the 5 x 5 matrices of bodies and the whole Hessian, which is tested on vectors."""
+    """Tests the 5 x 5 matrices of bodies, and the whole Hessian through products with vectors."""
     request = bodies_request(law, 7)
     request['hessian'] = {'format': 'factors', 'projection': projection}
     request['outputs'].append('hessian')
@@ -398,7 +398,7 @@ def rotate(a, p, q):
 @pytest.mark.parametrize('law', LAWS, ids=IDS)
 def test_anchor_is_what_holds(server, law):
     """At rest only the anchor exerts a force. The returned anchor is the one sent while the contact sticks, and is
-    shortened to eps_v beyond."""
+    shortened to eps_v once it slides."""
     request = {'dim': 3, 'velocities': [[0, 0, 0]] * 3, 'outputs': ['gradient', 'collisions'],
                'friction': {'mu': 0.5, 'eps_v': 0.02, **law}, 'collision_outputs': ['anchor', 'friction_force', 'status'],
                'collisions': {'plane_vertex': {'vertices': [0, 1, 2], 'plane_normal': [0, 0, 1], 'normal_force': 4,

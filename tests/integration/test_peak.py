@@ -34,7 +34,7 @@ worst_seen = []
 
 @pytest.mark.parametrize('seed', range(FIRST, FIRST + COUNT))
 def test_request(server, seed):
-    """With every output; tests/oracle/test_oracle.py makes sure that all options occur."""
+    """The request with every output; tests/oracle/test_oracle.py makes sure that all options occur."""
     request = generate.request(seed, 'peak')
     request.update(outputs=generate.OUTPUTS, collision_outputs=generate.COLLISION_OUTPUTS)
     if needs_origin(request):
@@ -159,7 +159,8 @@ def test_of_a_curve_of_mu_they_are_mu_times_f(server, function, transition):
 
 @pytest.mark.parametrize('seed', range(10))
 def test_peak_is_exact(server, seed):
-    """To the last bit, the force is mu_s at the end of its rise and mu_k from eps_v on; it never exceeds the larger."""
+    """The force is mu_s at the end of its rise and mu_k from eps_v on, to the last bit; it never exceeds the larger
+    one."""
     rng = random.Random(seed)
     pairs = [(rng.uniform(0, 2), rng.uniform(0, 2)) for _ in range(40)]
     pairs += [(mu, math.nextafter(mu, rng.choice([0, 3]))) for mu in [rng.uniform(0, 2) for _ in range(40)]]

@@ -92,8 +92,8 @@ class BodyContact(Contact):
                 for i in range(2 if self.dim == 2 else 5)]
 
     def row(self, i, columns, arm):
-        """With respect to one twist: c.(v + w x r) = c.v + (r x c).w for the slip's components, then the components of
-        w alone."""
+        """The row for one twist: c.(v + w x r) = c.v + (r x c).w for components of the slip, then the components of w
+        alone."""
         d, zero = self.dim, [mpf(0)] * self.dim
         if i < d - 1:
             return columns[i] + torque(arm, columns[i])

@@ -144,7 +144,7 @@ def acceptable(asked):
 
 
 def representable(numbers):
-    """Whether the largest of a field is far from overflow and underflow."""
+    """Whether the largest number of a field is far from overflow and underflow."""
     largest = max((abs(x) for x in numbers), default=0)
     return largest == 0 or SMALLEST < largest < LARGEST
 

@@ -1,5 +1,5 @@
-"""Collision sets for the tests: a request in its two parts, requests with headers, JSON or frames, and merge patches by
-the letter of RFC 7396."""
+"""Collision sets for the tests: a request in its two parts, requests with headers in JSON or frames, and merge patches
+as RFC 7396 specifies them."""
 import http.client
 import json
 import math

@@ -17,7 +17,7 @@ from algebra import dot, flat, real  # noqa: E402
 from derivatives import Derivatives, fields_of, jvp, shaped, symmetric, value_at, vjp  # noqa: E402
 from oracle import Evaluation  # noqa: E402
 
-ONE_IN = max(1, int(os.environ.get('SHARE', 1)))  # tests/run
+ONE_IN = max(1, int(os.environ.get('SHARE', 1)))  # set by tests/run
 H, NOTHING = mpf('1e-16'), mpf('1e-900')
 
 

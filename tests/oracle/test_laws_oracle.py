@@ -15,7 +15,7 @@ import laws  # noqa: E402
 import oracle  # noqa: E402
 from algebra import cross, dot, norm  # noqa: E402
 
-ONE_IN = max(1, int(os.environ.get('SHARE', 1)))  # tests/run
+ONE_IN = max(1, int(os.environ.get('SHARE', 1)))  # set by tests/run
 CURVE = {'speeds': [0, 0.003, 0.004, 0.02, 0.05, 0.051, 0.3], 'factors': [1, 1.5, 1.4, 0.3, 0.3, 0.8, 0.7]}
 FRICTIONS = [{'law': 'stribeck'}, {'law': 'exponential'}, {'law': 'adhesion'}, {'law': 'curve', 'curve': CURVE},
              {'mu_transition': 'peak'}, {'mu_transition': 'quadratic'}, {'law': 'smooth'}]

@@ -15,7 +15,7 @@ import peak  # noqa: E402
 import from_reference as made  # noqa: E402
 from law import BLENDS, law, to_double  # noqa: E402
 
-ONE_IN = max(1, int(os.environ.get('SHARE', 1)))  # tests/run
+ONE_IN = max(1, int(os.environ.get('SHARE', 1)))  # set by tests/run
 
 
 @pytest.mark.parametrize('c', made.load('collisions.json')['collisions'],

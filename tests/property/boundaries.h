@@ -118,7 +118,7 @@ static inline bool has_type(const struct row *row, enum fric_type type)
 	}
 }
 
-/* Vertices without contacts lie behind and, in a long scene, between the others. */
+/* Vertices without contacts have the highest numbers and, in a long scene, also numbers between the others. */
 static inline size_t vertices_of(const struct row *row, size_t n_each)
 {
 	switch (row->level[BY_LAYOUT]) {

@@ -632,7 +632,7 @@ static void add_exactly(const struct scene *s, const double *common)
 	}
 }
 
-/* Contacts see only relative velocities: a common one, however large, must cancel before anything else is added. */
+/* Contacts depend only on relative velocities: a common one, however large, must cancel before anything is added. */
 static void test_common_velocity_changes_no_bit(void **state)
 {
 	static const double none[3], common[3] = {0x1p20, -0x1p21, 0x1.8p20};

@@ -163,7 +163,7 @@ static void test_overflow(void **state)
 	fric_contacts_free(c);
 }
 
-/* With block indices requested, and without. */
+/* Stops with block indices requested, and without. */
 static void test_stop(void **state)
 {
 	(void)state;

@@ -163,7 +163,7 @@ static void test_random_batches(void **state)
 		check_batch(&rng, random_options(&rng, 2 + round % 2));
 }
 
-/* From a few vertices that are all neighbours to many vertices where hardly any pair occurs twice. */
+/* Scenes range from a few vertices that are all neighbours to many vertices where hardly any pair occurs twice. */
 static void test_over_chunks(void **state)
 {
 	(void)state;

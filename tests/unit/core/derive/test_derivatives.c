@@ -253,7 +253,7 @@ static void test_overflow_of_a_sum(void **state)
 	prepare(&a, v);
 	const struct fric_differential d = by_field(FRIC_WRT_MU_K, mu);
 	assert_ok(backwards(&serial, &a, 0.4e308, NULL, &d));
-	assert_near(mu[0], 1.6e308, 1e293); /* 2 of each contact */
+	assert_near(mu[0], 1.6e308, 1e293); /* each contact contributes 2 */
 	assert_code(backwards(&serial, &a, 0.6e308, NULL, &d), FRIC_E_NOT_FINITE);
 	assert_int_equal(a.error.contact, -1);
 	assert_true(isinf(mu[0]) != 0);

@@ -32,7 +32,7 @@ static double call(const char *name, const double p[4], const struct fric_law *l
 	return fric_law_force_derivative(p[0], p[1], p[2], p[3], law);
 }
 
-/* With the areas of a curve, if these fit doubles, or without. */
+/* With the areas of a curve if they fit doubles, otherwise without. */
 static double value_of(const char *law_name, const char *name, const double p[5], bool with_areas)
 {
 	double scaled[N_POINTS], areas[N_POINTS];

@@ -209,7 +209,7 @@ static void test_the_lower_fault_of_a_piece(void **state)
 	scene_free(&scene);
 }
 
-/* As many vertices as the smallest neighbourhoods cover, one fewer and one more. */
+/* Tests as many vertices as the smallest neighbourhoods cover, one fewer and one more. */
 static void test_many_vertices(void **state)
 {
 	(void)state;

@@ -156,7 +156,7 @@ static void test_warm_memory_is_not_handed_out_for_promises(void **state)
 		srv_body_free(&bodies[i], *state);
 }
 
-/* The queue's limit. */
+/* The limit on bodies in the queue. */
 static void test_bytes_of_large_bodies(void **state)
 {
 	struct srv_body first = {.pool = pool}, second = {.pool = pool}, small = {.pool = pool};
