@@ -1,9 +1,9 @@
 # shellcheck shell=bash
-# Sourced by suites that compile the project in a system of their own. Where CCACHE_DIR names a cache, as in .ci/run, the
-# compiler there looks into it: an object is taken from it only if the compiler, the flags and every header are the same.
+# Sourced by suites that compile the project in a system of their own. If CCACHE_DIR names a cache, as in .ci/run, the
+# compiler there uses it: an object is taken from it only if the compiler, the flags and every header are the same.
 
-# Puts compilers into FOLDER that use the cache mounted at MOUNTED; they are to be mounted on /usr/local/bin, which PATH
-# has before /usr/bin. Fails where there is no cache.
+# Puts compilers into FOLDER that use the cache mounted at MOUNTED. Mount FOLDER on /usr/local/bin, which precedes
+# /usr/bin in PATH. Fails if there is no cache.
 caching_compilers() { # FOLDER MOUNTED
 	local name library
 	[ -d "${CCACHE_DIR:-}" ] && library=$(ldd /usr/bin/ccache | awk '/libhiredis/ {print $3}') || return 1

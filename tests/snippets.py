@@ -8,9 +8,9 @@
     <!-- same as FILE -->               the block is that file
     <!-- not run: REASON -->            nothing runs it
 
-`sh` and `python` blocks are run by tests/integration/test_docs.py, all other languages, and those of tests/examples, by
-tests/examples/test_docs_languages.py. The Python blocks of a page continue each other, and the
-shell blocks of docs/sets.md find the sets that those before them have put; all others stand alone.
+tests/integration/test_docs.py runs `sh` and `python` blocks; tests/examples/test_docs_languages.py runs all other
+languages, and blocks marked with tests/examples. The Python blocks of a page continue each other, and the shell blocks
+of docs/sets.md find the sets that earlier blocks have put; all other blocks stand alone.
 """
 import dataclasses
 import functools

@@ -1,8 +1,8 @@
-/* The core in nanoseconds per contact, compared with the plain yardstick and with the memory's speed, all in one run; see
- * `usage`. One JSON object per line on standard output.
- * Medians in warm memory (tests/bench/warm.h). Each round runs everything once, so that a machine that is slow for a
- * while slows down everything alike. The scalar kernels are left out above 100000 contacts, where they are plain derivatives
- * above 1000. */
+/* Measures the core in nanoseconds per contact, compared with the plain yardstick and with the memory's speed, all in
+ * one run; see `usage`. Prints one JSON object per line.
+ * Figures are medians in warm memory (tests/bench/warm.h). Each round runs everything once, so that a machine that is
+ * slow for a while slows down everything alike. The scalar kernels are left out above 100000 contacts, and for
+ * derivatives, where they are the plain form, above 1000. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>

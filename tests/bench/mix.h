@@ -1,5 +1,5 @@
 /**
- * The batches of all benchmarks, in 3D, half of the speeds below, half above eps_v. `mix`: 40 % face_vertex, 40 %
+ * The batches of all benchmarks, in 3D. Half of the speeds are below eps_v, half above. `mix`: 40 % face_vertex, 40 %
  * edge_edge, 15 % edge_vertex, 5 % vertex_vertex with local stencils on one sheet of about N vertices. The others have a
  * quarter of each type, between different bodies, either side first, every closest point inside its primitive: two
  * sheets, all vertices of one numbered before those of the other; a pile of 20 sheets, pair after pair; the two sheets

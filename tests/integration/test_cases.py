@@ -3,11 +3,11 @@
 request.json, or request.raw for bytes that are not JSON; neither: no body.
 meta.json    optional: method (default: POST with a body, otherwise GET), path (/v1/evaluate), headers (lines for
              curl), options (of a server for this case alone)
-expect.json  status; code; pointers: those of the problem, in order, or pointers_any: each pointer is one of these;
-             says: words of the detail, or a list of them; headers: some of the answer's; answer: the part of the answer
-             (or of an error that is no problem) that matters, numbers within 1e-12 relative; absent: pointers that must
+expect.json  status; code; pointers: the problem's pointers in order, or pointers_any: the allowed pointers; says: words
+             of the detail, or a list of them; headers: some headers of the answer; answer: the relevant part of the
+             answer (or of an error that is not a problem), numbers within 1e-12 relative; absent: pointers that must
              lead nowhere
-CASES: only the folders whose name contains it.
+CASES selects the folders whose name contains it.
 """
 import json
 import math

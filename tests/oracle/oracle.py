@@ -1,5 +1,5 @@
-"""POST /v1/evaluate implemented a second time, slowly: document of the request in, document of the answer out, in
-60-digit arithmetic.
+"""A second, slow implementation of POST /v1/evaluate in 60-digit arithmetic, which maps the document of a request to
+the document of the answer.
 
 Written only from the HTTP contract and the formulas, not from the service's code. It assumes valid requests; faults
 that depend on computed values (degenerate geometry, penetration, negative coefficients, overflow) raise Refused.

@@ -2,8 +2,8 @@
 
 With r = min(mu_s, mu_k) / max(mu_s, mu_k), p = (1 + r) / 2, w = 1 - p, m = (p + 1) / 2 and D = mu_k - mu_s the force is
 mu_s (2t - t^2), t = z/p, up to p; mu_s + 2 D t^2, t = (z - p)/w, up to m; mu_k - 2 D t^2, t = (1 - z)/w, up to 1; then
-mu_k. The derivative is that of each parabola, the potential its integral by Simpson's rule, which is exact for them,
-counted back from mu_k at z = 1. Numbers may be Fractions, which makes everything exact, or mpf.
+mu_k. The derivative is that of each parabola. The potential is the force's integral by Simpson's rule, which is exact
+for parabolas, from the value mu_k at z = 1 downwards. Numbers may be Fractions, which makes everything exact, or mpf.
 """
 
 

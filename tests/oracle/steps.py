@@ -1,11 +1,11 @@
-"""Complex steps: f(x + ih) = f(x) + ih f'(x) - h^2 f''(x)/2 ..., so the imaginary part over h is the derivative, without
-any difference. mpmath keeps both parts as floating-point numbers of their own with exponents of any size, so h may be far
-smaller than the 1e-40 that 60 digits of values of the order of 1 call for: requests have lengths of 2^-300 beside speeds of
-2^900, and what is left out must be beyond the digits that are compared for all of them.
+"""Complex steps: f(x + ih) = f(x) + ih f'(x) - h^2 f''(x)/2 ..., so the imaginary part divided by h is the derivative,
+without any difference. mpmath keeps both parts as separate floating-point numbers with exponents of any size, so h may
+be far smaller than the 1e-40 that would suffice for 60 digits of values of order 1. It has to be, because requests
+combine lengths of 2^-300 with speeds of 2^900, and the omitted terms must be too small to affect the compared digits.
 
-Decisions follow the real part: with this module imported, complex numbers of mpmath can be compared. (Two that differ in
-the imaginary part alone are neither smaller nor greater: on a knot both are on its right side.) What is complex must be
-analytic: algebra.size in place of abs.
+Decisions follow the real part: with this module imported, complex numbers of mpmath can be compared. (Of two
+numbers that differ only in the imaginary part, neither is smaller or greater: at a knot both are on its right side.)
+Functions of complex numbers must be analytic: use algebra.size instead of abs.
 """
 import operator
 
