@@ -39,8 +39,7 @@ def pressed(client, steps):
     inertia = np.array([[MASS, MASS, MASS * RADIUS**2 / 2]])
     v, twists = np.zeros((1, 3)), [np.zeros(3)]
     for _ in range(steps):
-        v, answer = step(client, request, inertia, v, 0 * v, STEP, start=v)  # with a single coefficient there is only
-                                                                             # one solution
+        v, answer = step(client, request, inertia, v, 0 * v, STEP, start=v)  # the only solution
         twists.append(v[0])
     return np.array(twists)
 

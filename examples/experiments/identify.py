@@ -73,8 +73,7 @@ class Puck:
         for _ in range(200):
             force, slope = self.friction(self.v)
             off = MASS / STEP * np.diff(self.v, prepend=0) + force
-            self.bands = np.array([MASS / STEP + slope, np.full(self.steps, -MASS / STEP)])  # the diagonal, and the
-                                                                                             # band below it
+            self.bands = np.array([MASS / STEP + slope, np.full(self.steps, -MASS / STEP)])  # diagonal, lower band
             if abs(off).max() <= SMALL * MASS / STEP * abs(self.surface).max():
                 return self.v
             rising = np.maximum(self.bands, [[MASS / STEP / 2], [-MASS / STEP]])
@@ -85,8 +84,7 @@ class Puck:
     def pull_back(self, cotangent):
         """Derivatives of the sum of velocities times cotangents with respect to the four numbers, at the last
         trajectory. The adjoint solves the transposed system; then one request is enough."""
-        transposed = np.array([np.roll(self.bands[1], 1), self.bands[0]])  # the band above the diagonal, and the
-                                                                           # diagonal
+        transposed = np.array([np.roll(self.bands[1], 1), self.bands[0]])  # upper band, diagonal
         adjoint = -solve_banded((0, 1), transposed, cotangent)
         self.requests += 1
         answer = self.contacts.vjp(in_2d(self.v), {"gradient": in_2d(adjoint).ravel()}, FIELDS)

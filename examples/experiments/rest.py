@@ -47,8 +47,8 @@ def rest(client, steps, anchors):
 def holds(client, request, weight, share, v):
     """Whether a load of this share of the weight is held, starting from `request` and `v`; and the state afterwards, if
     it is held."""
-    h, eps_v = 0.1, request["friction"]["eps_v"]  # a long step, so that inertia does not carry the block across the
-                                                  # peak
+    # The step is long, so that inertia does not carry the block across the peak.
+    h, eps_v = 0.1, request["friction"]["eps_v"]
     for _ in range(10000):
         load = np.array([[share * weight, 0]])
         v, answer = step(client, request, np.full((1, 2), weight / G), v, load, h)

@@ -353,8 +353,7 @@ class Friction:
         if self.touches:  # the service would refuse a batch without contacts
             self.tell({
                 "dim": x.shape[1], "positions": x, "lagged_velocities": displacement, "collisions": groups,
-                "friction": {**self.law, "eps_v": self.eps_v * h},  # multiplied by h, because velocities are
-                                                                    # displacements here
+                "friction": {**self.law, "eps_v": self.eps_v * h},  # velocities are displacements here
                 "barrier": {"dhat": self.barrier.dhat, "stiffness": self.barrier.stiffness},
             })
 

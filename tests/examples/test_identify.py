@@ -1,5 +1,6 @@
 """examples/experiments/identify.py: friction from a trajectory. The trajectory is compared with one that is computed
-here, with the law's formula and a root finder; the derivatives with differences of that; the output with docs/inverse.md.
+here with the law's formula and a root finder, its derivatives with differences of it, and the output with
+docs/inverse.md.
 """
 import pathlib
 import re

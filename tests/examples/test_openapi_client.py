@@ -24,8 +24,7 @@ def folder(tmp_path_factory):
     text = subprocess.run([ROOT / os.environ.get('FRICTIOND', 'build/frictiond'), '--print-openapi'], stdout=subprocess.PIPE, check=True).stdout
     (path / 'openapi.json').write_bytes(text)
     subprocess.run(['node', TOOLS / 'node_modules/openapi-typescript/bin/cli.js', path / 'openapi.json', '--output',
-                    path / 'api.d.ts', '--default-non-nullable', 'false'], check=True)  # fields with a default may be
-                                                                                        # omitted
+                    path / 'api.d.ts', '--default-non-nullable', 'false'], check=True)  # defaults may be omitted
     return path
 
 

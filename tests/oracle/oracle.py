@@ -188,8 +188,8 @@ class Evaluation:
             c.beta, c.basis, c.distance = half_space(p, row['plane_normal'], row.get('plane_origin'))
         else:
             c.beta, c.basis, c.distance = DERIVE[c.group](p, self.margins)
-            self.margins.see(c.distance / max(norm(minus(x, p[0])) for x in p), mpf('0.1'))  # digits lost by a tiny
-                                                                                             # distance
+            # A distance that is tiny compared with the stencil has lost digits.
+            self.margins.see(c.distance / max(norm(minus(x, p[0])) for x in p), mpf('0.1'))
         if 'grain' in row:
             normal = row['plane_normal'] if c.group == 'plane_vertex' else NORMAL[c.group](p)
             c.basis = grain_basis(row['grain'], normal, self.margins)

@@ -9,8 +9,7 @@ from urllib.parse import quote, urlsplit
 
 FRAME = 'application/vnd.frictiond.frame'
 JSON = 'application/json'
-OPTIONS = ('outputs', 'hessian', 'collision_outputs', 'line', 'vectors', 'position_jacobian')  # fields of evaluations
-                                                                                               # alone
+OPTIONS = ('outputs', 'hessian', 'collision_outputs', 'line', 'vectors', 'position_jacobian')  # not for derivatives
 QUERY = ('velocities', 'body_velocities', *OPTIONS, 'tangents', 'cotangents', 'wrt')
 WORDS = ('outputs', 'collision_outputs', 'wrt')  # a group without contacts: not an array of numbers
 VERSION = 'Collision-Set-Version'
