@@ -267,14 +267,14 @@ def test_a_deadline_that_passes_in_the_queue(logging):
         with socket.create_connection(("127.0.0.1", port)) as waits, socket.create_connection(("127.0.0.1", port)) as runs:
             waits.sendall((head % ("waits", len(quick))).encode())
             runs.sendall((head % ("runs", len(slow))).encode() + slow)
-            eventually(lambda: metrics(base)['frictiond_memory_bytes{kind="requests"}'] > 2 * len(slow))  # it runs
+            eventually(lambda: metrics(base)['frictiond_memory_bytes{kind="requests"}'] > 2 * len(slow))  # it runs now
             waits.sendall(quick)
             answer = whole(waits)
             assert answer.startswith(b"HTTP/1.1 503") and b"The deadline of" in answer
             assert whole(runs).startswith(b"HTTP/1.1 503")
         line = logged(log, request_id="waits")
         assert (line["status"], line["rejected"]) == (503, "deadline")
-        assert "waited_ms" in line and "decode_ms" not in line  # it was never begun
+        assert "waited_ms" in line and "decode_ms" not in line  # it was never started
         assert metrics(base)["frictiond_queue_bytes"] == 0
 
     with_more_time(attempt)

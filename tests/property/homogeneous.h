@@ -13,8 +13,7 @@ enum scaling {
 	SCALE_WEIGHTS,
 	SCALE_FORCES,     /* normal forces, and the stiffness of barriers */
 	SCALE_SPEEDS,     /* all speeds; drags inversely */
-	SCALE_LENGTHS,    /* all lengths; angular velocities inversely, and the stiffness so that normal forces stay the
-	                   * same */
+	SCALE_LENGTHS,    /* all lengths; angular velocities inversely; the stiffness keeps normal forces */
 	SCALE_SLIPS,      /* velocity scalings and radii; all velocities inversely */
 	SCALE_DIRECTIONS, /* the lengths of normals and grains */
 	MOVE_ALL,         /* a translation of everything */

@@ -40,8 +40,7 @@ struct options {
 	int dim;
 	size_t n_each, n_vertices; /* contacts of each type; number of vertices, ignored if disjoint */
 	bool disjoint;             /* no vertex belongs to two contacts */
-	size_t reach;              /* unless 0, contacts follow the order of vertices, and each joins vertices within this
-	                            * distance */
+	size_t reach;              /* unless 0: contacts are in vertex order, and span no more vertices than this */
 	enum fric_law_type law;
 	enum fric_transition transition;
 	bool own_mu;                /* each contact has its own coefficients */

@@ -29,8 +29,7 @@ static bool smooth_here(const struct fric_contacts *c, const struct scene *s, co
 	bool smooth = true;
 	for (size_t i = 0; i < fric_n_contacts(c); i++)
 		smooth &= z[i] == 0 ||
-		          smooth_at(&s->batch.friction.law, z[i], mu_s[i], mu_k[i], *column_at(c->eps_v, i)); /* 0 for skipped
-		                                                                                               * contacts */
+		          smooth_at(&s->batch.friction.law, z[i], mu_s[i], mu_k[i], *column_at(c->eps_v, i)); /* 0: skipped */
 	free(z);
 	free(mu_s);
 	free(mu_k);

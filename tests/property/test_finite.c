@@ -132,8 +132,7 @@ static void scene_at_limits(struct scene *s, struct rng *rng)
 	scene_create(s, rng, options);
 	const int force = near_limit(rng, coin(rng) ? 150 : 300), weight = near_limit(rng, coin(rng) ? 150 : 300);
 	const int mu = near_limit(rng, 300), scaling = near_limit(rng, 100);
-	const int hessian = force + weight + mu - 1030 + (int)below(rng, 300); /* eps_v so small that entries of the Hessian
-	                                                                        * are large */
+	const int hessian = force + weight + mu - 1030 + (int)below(rng, 300); /* large for a small eps_v */
 	const int eps_v = abs(hessian) < 1010 && coin(rng) ? hessian : near_limit(rng, 990);
 	const int basis = near_limit(rng, coin(rng) ? 100 : 900), closest = near_limit(rng, coin(rng) ? 100 : 900);
 	const int ratio = near_limit(rng, coin(rng) ? 1 : 300);

@@ -179,8 +179,7 @@ static void test_forces_by_powers_of_two(void **state)
 		for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
 			multiply((double *)scene.batch.groups[type].normal_force.data, scene.batch.groups[type].n, exponent);
 		struct results scaled = evaluate(&serial, &scene);
-		const double tolerance = abs(exponent) < 400 ? 0 : 4e-15; /* such sizes are computed in long double, which
-		                                                           * rounds differently */
+		const double tolerance = abs(exponent) < 400 ? 0 : 4e-15; /* beyond, long double rounds differently */
 		multiply(scaled.gradient, scaled.ndof, -exponent);
 		multiply(scaled.inner, scaled.n_inner, -exponent);
 		assert_near(ldexp(scaled.potential, -exponent), plain.potential, 100 * tolerance);

@@ -624,7 +624,7 @@ const char *schedule_run(uint64_t seed)
 	return *fault ? fault : NULL;
 }
 
-/* Makes the service take everything that it allocates once and keeps. */
+/* Makes the service allocate the memory that it allocates only once and keeps. */
 static bool warm_up(void)
 {
 	for (uint64_t seed = 0; seed < 16 * KIND_SEEDS && !cannot_start; seed += KIND_SEEDS / 8)

@@ -39,7 +39,7 @@ bool service_start_threads(const struct service_kind *kind, int *port);
  */
 bool service_turn(struct chance *chance);
 struct service_counts service_counts(void);
-/* Forgets the sets that clients have left. */
+/* Removes the sets that clients have left behind. */
 void service_forget_sets(void);
 /* Acts as SIGTERM does: starts to drain. service_close then does what main does when the drain time is over. */
 void service_drain(void);

@@ -1,4 +1,4 @@
-/* Requests that count as use of a collision set: they count as hits or misses and postpone forgetting. */
+/* Requests that count as use of a collision set: they count as hits or misses and postpone the set's expiry. */
 #include "api/api.h"
 
 #include <setjmp.h>

@@ -170,7 +170,7 @@ static inline size_t all_cases(struct geometry_case cases[40])
 	return n;
 }
 
-/* Numbers between -1 and 1 about an offset for positions, doubles as all inputs are. */
+/* Numbers between -1 and 1, plus an offset for positions, rounded to doubles as all inputs are. */
 static inline struct geometry_inputs random_inputs(struct rng *rng, double offset)
 {
 	struct geometry_inputs in;

@@ -253,7 +253,7 @@ static void agrees_where_velocities_cancel(void **unused)
 		struct scene s;
 		struct options o = random_options(&rng, n % 2 ? 2 : 3);
 		scene_create(&s, &rng, o);
-		for (size_t i = 0; i < scene_ndof(&s); i++) /* all move together, fast */
+		for (size_t i = 0; i < scene_ndof(&s); i++) /* a fast common motion */
 			s.velocities[i] = 1e6 * (1 + (double)(i % (size_t)o.dim)) + 1e-3 * s.velocities[i];
 		struct fric_contacts *c = scene_contacts(&serial, &s);
 		assert_true(compare(&serial, c, s.velocities).agrees);

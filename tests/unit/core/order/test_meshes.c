@@ -278,8 +278,7 @@ static void test_stop(void **unused)
 		struct fric_schedule *schedule;
 		struct fric_error error;
 		assert_code(evaluate(&context, &m, c, NULL, vectors, &r), FRIC_E_STOPPED);
-		assert_ok(fric_schedule_create(&context, c, &schedule, &error)); /* creating a schedule is short and ignores the
-		                                                                  * flag */
+		assert_ok(fric_schedule_create(&context, c, &schedule, &error)); /* short, so it ignores the flag */
 		assert_code(evaluate(&context, &m, c, schedule, vectors, &r), FRIC_E_STOPPED);
 		fric_schedule_free(schedule);
 	}

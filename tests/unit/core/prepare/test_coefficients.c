@@ -119,9 +119,7 @@ static void test_negative_sides(void **state)
 static void test_both_sides_negative(void **state)
 {
 	(void)state;
-	const double mu[N_VERTICES] = {0, 0, 0.25, 1,
-	                               0, 1}; /* edges from 1 to 0 and from 1 to 0.25, with values -1 and
-	                                                      * -0.5 at 2 */
+	const double mu[N_VERTICES] = {0, 0, 0.25, 1, 0, 1}; /* at 2 the edges have -1 and -0.5 */
 	const bool accepted[] = {false, false, false, true, true, false};
 	for (enum fric_blend blend = FRIC_MEAN; blend <= FRIC_HARMONIC_MEAN; blend++) {
 		const struct fric_friction f = from_vertices(mu, blend);
@@ -161,8 +159,7 @@ static void test_zero_and_a_negative_side(void **state)
 {
 	(void)state;
 	const double zero_first[N_VERTICES] = {1, 0, 0, 0, 0, 0.25};        /* the vertex has 0 */
-	const double zero_last[N_VERTICES] = {0, 0, 0, 1, 0, 0}, below = 2; /* edges from 1 to 0, with -1 at 2; from 0 to
-	                                                                     * 0 */
+	const double zero_last[N_VERTICES] = {0, 0, 0, 1, 0, 0}, below = 2; /* edges: -1 at 2, and 0 */
 	const bool accepted[] = {false, false, true, true, true, true};
 	for (enum fric_blend blend = FRIC_MEAN; blend <= FRIC_HARMONIC_MEAN; blend++) {
 		const struct fric_friction f = from_vertices(zero_first, blend), g = from_vertices(zero_last, blend);

@@ -221,8 +221,8 @@ static void test_faults_of_one_contact(void **state)
 	memcpy(positions + 7 * 3, positions, 3 * sizeof(double));
 	check_refused(&batch, (struct culprit){FRIC_E_COINCIDENT_VERTICES, FRIC_VERTEX_VERTEX, 0});
 	memcpy(positions, corner_positions, sizeof(positions));
-	positions[2 * 3 + 1] = positions[2 * 3 + 2] = 0; /* vertex 2 is on edge 0-1; the edges touch too, but that contact
-	                                                  * comes later */
+	/* Vertex 2 is on edge 0-1. The edges touch, too, but that contact comes later. */
+	positions[2 * 3 + 1] = positions[2 * 3 + 2] = 0;
 	check_refused(&batch, (struct culprit){FRIC_E_VERTEX_ON_EDGE, FRIC_EDGE_VERTEX, 0});
 	memcpy(positions, corner_positions, sizeof(positions));
 	positions[6 * 3] = 8, positions[6 * 3 + 1] = 0;
