@@ -121,15 +121,7 @@ INLINE void fetch(const double *local, size_t n)
 
 SUM_FRICTION(sum_friction, double2)
 
-static void friction_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
-{
-	const struct row_task *task = data;
-	(void)chunk;
-	if (task->rows->width == 2)
-		sum_rows(task, form_at_vertices(2), sum_friction, begin, end, fault);
-	else
-		sum_rows(task, form_at_vertices(3), sum_friction, begin, end, fault);
-}
+SUM_ROWS_IN_CHUNKS(friction_chunk, sum_friction, form_at_vertices(2), form_at_vertices(3))
 
 #ifdef __x86_64__
 typedef double four __attribute__((vector_size(32)));
@@ -223,15 +215,7 @@ INLINE void sum_bodies(const void *source, struct block_form form, const struct 
 	}
 }
 
-static void bodies_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
-{
-	const struct row_task *task = data;
-	(void)chunk;
-	if (task->rows->width == 3)
-		sum_rows(task, form_of_bodies(3), sum_bodies, begin, end, fault);
-	else
-		sum_rows(task, form_of_bodies(6), sum_bodies, begin, end, fault);
-}
+SUM_ROWS_IN_CHUNKS(bodies_chunk, sum_bodies, form_of_bodies(3), form_of_bodies(6))
 
 /* Finds a contact whose block is not finite. */
 static void check_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)

@@ -4,7 +4,8 @@
  * rows.
  *
  * A source is one function that adds up a block row. To use it, write a chunk_work that calls sum_rows with this
- * function and the form of its blocks, both as constants, so that everything is inlined into one loop.
+ * function and the form of its blocks (SUM_ROWS_IN_CHUNKS), both as constants, so that everything is inlined into one
+ * loop.
  */
 #ifndef FRIC_SUMS_H
 #define FRIC_SUMS_H
@@ -201,6 +202,18 @@ INLINE void sum_rows(const struct row_task *task, struct block_form form, sum_bl
 	}
 	delivery_flush(&delivery);
 }
+
+/* Defines a chunk_work for blocks of either of two forms. */
+#define SUM_ROWS_IN_CHUNKS(name, sum, narrow, wide) \
+	static void name(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault) \
+	{ \
+		const struct row_task *task = data; \
+		(void)chunk; \
+		if (task->rows->width == (narrow).width) \
+			sum_rows(task, narrow, sum, begin, end, fault); \
+		else \
+			sum_rows(task, wide, sum, begin, end, fault); \
+	}
 
 enum { STREAM_VALUES_FROM = 4 << 20 }; /* bytes */
 

@@ -29,13 +29,12 @@ static void copy_inputs(const struct fric_contacts *c, const struct coefficients
 
 static void find_derivatives(const struct law_table *table, struct force_point *p)
 {
-	struct law_reach_l beyond = {0};
 	if (law_has_tail(p->law)) {
 		p->q = p->at.eps_v / p->at.unit;
 		p->x = tail_argument_l(p->point.r, p->q);
-		beyond = law_reach_l(p->law, table, p->point.r, p->q, 1 / p->q);
+		p->beyond = law_reach_l(p->law, table, p->point.r, p->q, 1 / p->q);
 	}
-	p->derivatives = law_derivatives_l(p->law, p->point, beyond);
+	p->derivatives = law_derivatives_l(p->law, p->point, p->beyond);
 }
 
 /* Whether the contact slides is decided exactly, in the same way as for forces. */
@@ -137,19 +136,10 @@ void fricp_force_cotangent(const struct force_point *p, long double psi, const l
 	}
 }
 
-/* The law's second derivatives at the contact. */
-static struct law_second_derivatives_l second_derivatives_of(const struct law_table *table, const struct force_point *p)
-{
-	const struct law_reach_l none = {0};
-	return law_second_derivatives_l(
-		p->law, p->point, law_has_tail(p->law) ? law_reach_l(p->law, table, p->point.r, p->q, 1 / p->q) : none);
-}
-
-void fricp_force_second(const struct law_table *table, const struct force_point *p, const struct force_inputs *tangent,
-                        struct force_inputs *cotangent)
+void fricp_force_second(const struct force_point *p, const struct force_inputs *tangent, struct force_inputs *cotangent)
 {
 	const struct law_derivatives_l *d = &p->derivatives;
-	const struct law_second_derivatives_l second = second_derivatives_of(table, p);
+	const struct law_second_derivatives_l second = law_second_derivatives_l(p->law, p->point, p->beyond);
 	const struct force_inputs *at = &p->at, *t = tangent;
 	const int n = p->n;
 	const long double along = dot(n, p->direction, t->u), e = at->eps_v, by_eps_v = t->eps_v / e;

@@ -29,6 +29,7 @@ struct force_point {
 	struct force_inputs at;
 	struct law_point_l point;
 	struct law_derivatives_l derivatives;
+	struct law_reach_l beyond;
 	long double q, x; /* of a law with a tail: eps_v / unit, and its argument (law/tail.h) */
 	long double g1;
 	long double unit[MOST_SLIP];      /* direction of the slip; (1, 0, ..) at rest */
@@ -55,8 +56,8 @@ void fricp_force_cotangent(const struct force_point *point, long double psi, con
 
 /* The change along a tangent of fricp_force_cotangent's result for psi = 1 and q = 0: a product with the second
  * derivatives of D. Both include only u, bare, s, mu_s, mu_k and eps_v. */
-void fricp_force_second(const struct law_table *table, const struct force_point *point,
-                        const struct force_inputs *tangent, struct force_inputs *cotangent);
+void fricp_force_second(const struct force_point *point, const struct force_inputs *tangent,
+                        struct force_inputs *cotangent);
 
 /* f, which is also the cotangent of q. @param force [n] */
 static inline void force_of_point(const struct force_point *point, long double *force)

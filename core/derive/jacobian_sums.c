@@ -213,15 +213,12 @@ INLINE void sum_contacts(const void *source, struct block_form form, const struc
 	}
 }
 
-static void sum_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
+INLINE struct block_form form_of(int dim)
 {
-	const struct row_task *task = data;
-	(void)chunk;
-	if (task->rows->width == 2)
-		sum_rows(task, (struct block_form){2, 3, BLOCK}, sum_contacts, begin, end, fault);
-	else
-		sum_rows(task, (struct block_form){3, 3, BLOCK}, sum_contacts, begin, end, fault);
+	return (struct block_form){dim, 3, BLOCK};
 }
+
+SUM_ROWS_IN_CHUNKS(sum_chunk, sum_contacts, form_of(2), form_of(3))
 
 enum fric_code fric_position_jacobian_csr(const struct fric_context *context, const struct fric_derivation *derivation,
                                           const struct fric_pattern *pattern, double *data, struct fric_error *error)

@@ -49,7 +49,7 @@ static void second_of(const struct point_task *along, const struct point_task *t
 	fricp_point_gather(along, point, &tangent);
 	fricp_point_forth(along, point, &tangent, &change);
 	fricp_force_cotangent(&point->force, 1, none, &of);
-	fricp_force_second(&task->contacts->table, &point->force, &change, &turned);
+	fricp_force_second(&point->force, &change, &turned);
 	fricp_point_back(task, point, &turned, out);
 	add_product(&of, tangent.at, out);
 	add_blend(along, point, 0, of.mu_s, out);

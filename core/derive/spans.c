@@ -58,8 +58,6 @@ bool fricp_span_law(const struct span_source *source, struct span span, bool pot
 	const struct kernel_task *kernel = &source->kernel;
 	struct workspace *work = &w->at;
 	fricp_load_span(kernel, span, work);
-	kernel->kernels->gamma->relative(kernel->contacts, span, kernel->velocities, work->relative[0]);
-	fricp_add_offsets(kernel->contacts, span, work);
 	kernel->kernels->force(work, potentials);
 	const bool careful = work->careful;
 	kernel->kernels->inner(work, FRIC_PROJECT_NONE);

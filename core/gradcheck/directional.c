@@ -122,10 +122,8 @@ static void find_scales(struct trial *t)
 	t->scale[0] = t->natural[0] * (1 + 0x1p-45 / FRIC_DERIVATIVE_TOLERANCE * t->sharpest) + fabs(t->jvp[0]);
 	for (size_t i = 1; i < t->n && !is_stopped(t, i); i++) {
 		size_t begin, end;
-		double largest = 0;
 		block_of(c, i, &begin, &end);
-		for (size_t j = begin; j < end; j++)
-			largest = fmax(largest, fabs(t->jvp[j]));
+		const double largest = largest_of(t->jvp + begin, end - begin);
 		t->scale[i] = t->natural[i] + t->scale[i] / t->unit + largest;
 		most = fmax(most, t->natural[i] + largest);
 	}
@@ -181,14 +179,6 @@ static void fill_with(double *x, size_t n, double value)
 		x[i] = value;
 }
 
-static double largest_of(const double *x, size_t begin, size_t end)
-{
-	double most = 0;
-	for (size_t i = begin; i < end; i++)
-		most = fmax(most, x[i]);
-	return most;
-}
-
 /* Takes a step to both sides; a side without a result is skipped. */
 static enum fric_code take_step(struct trial *t, int level)
 {
@@ -212,7 +202,7 @@ static enum fric_code find_differences(struct trial *t, struct fric_error *error
 		for (int order = 0; order < N_ORDERS; order++)
 			if (!fricp_stop_raised(t->move.context))
 				fill_with(t->differences[kind][order], t->n, NAN);
-	for (int level = FIRST_LEVEL; level <= LAST_LEVEL && largest_of(t->best, 0, t->n) > FRIC_DERIVATIVE_TOLERANCE / 100;
+	for (int level = FIRST_LEVEL; level <= LAST_LEVEL && largest_of(t->best, t->n) > FRIC_DERIVATIVE_TOLERANCE / 100;
 	     level++) {
 		const enum fric_code code = take_step(t, level);
 		if (code != FRIC_OK)
@@ -308,8 +298,8 @@ static double suspicion(const struct fric_contacts *c, enum fric_type type, size
 	const int k = fric_stencil_size(type);
 	double sum = 0;
 	for (int m = 0; m < k; m++) {
-		const size_t first = 1 + member_dof(c, c->dim, type, m, i);
-		sum += largest_of(best, first, first + (size_t)n_member_dofs(c->dim, type)) / k;
+		const double *of_member = best + 1 + member_dof(c, c->dim, type, m, i);
+		sum += largest_of(of_member, (size_t)n_member_dofs(c->dim, type)) / k;
 	}
 	return sum;
 }
@@ -387,7 +377,7 @@ static enum fric_code compare(struct trial *t, struct fric_derivative_agreement 
 	if (code != FRIC_OK)
 		return code;
 	*out = (struct fric_derivative_agreement){.potential = forth ? capped(t->best[0]) : -1,
-	                                          .gradient = forth ? capped(largest_of(t->best, 1, t->n)) : -1,
+	                                          .gradient = forth ? capped(largest_of(t->best + 1, t->n - 1)) : -1,
 	                                          .transposed = back ? t->transposed : -1};
 	out->agrees = out->potential <= FRIC_DERIVATIVE_TOLERANCE && out->gradient <= FRIC_DERIVATIVE_TOLERANCE &&
 	              out->transposed <= FRIC_TRANSPOSE_TOLERANCE;

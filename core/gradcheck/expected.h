@@ -88,6 +88,14 @@ static inline void raise_to(double *most, double x)
 		*most = x;
 }
 
+static inline double largest_of(const double *x, size_t n)
+{
+	double most = 0;
+	for (size_t i = 0; i < n; i++)
+		raise_to(&most, fabs(x[i]));
+	return most;
+}
+
 /* Below the smallest normal double, results and intermediate values lose digits: scales are at least that large. */
 static inline long double floored(long double scale)
 {

@@ -154,14 +154,6 @@ static enum size_kind kind_of_row(enum fric_row row)
 	}
 }
 
-static double largest_of(const double *x, size_t n)
-{
-	double most = 0;
-	for (size_t i = 0; i < n; i++)
-		most = fmax(most, fabs(x[i]));
-	return most;
-}
-
 struct sizes {
 	double velocity, length;
 	double reach; /* for contacts of bodies: lever by which an angular velocity acts */

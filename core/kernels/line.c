@@ -49,8 +49,6 @@ static bool begin_kernel(const struct kernel_task *task, const struct line *line
 	if (task->contacts->dim == 2 || !task->kernels->line || !task->ordinary)
 		return false;
 	fricp_load_span(task, span, &work->at);
-	task->kernels->gamma->relative(task->contacts, span, task->velocities, work->at.relative[0]);
-	fricp_add_offsets(task->contacts, span, &work->at);
 	task->kernels->gamma->relative(task->contacts, span, line->direction, work->direction[0]);
 	task->kernels->line(work, line->most);
 	return !work->at.careful;

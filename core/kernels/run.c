@@ -33,6 +33,27 @@ static const double *at(struct column column, size_t i)
 	return column_at(column, i);
 }
 
+INLINE void add_columns(const struct column columns[3], double sign, struct span span, double relative[3][FRIC_SPAN])
+{
+	for (int d = 0; d < 3; d++) {
+		const double *restrict x = at(columns[d], span.begin);
+		for (size_t j = 0; j < span.n; j++)
+			relative[d][j] += sign * x[j];
+	}
+}
+
+/* Applies surface velocities and anchors to relative velocities. */
+static void add_offsets(const struct fric_contacts *c, struct span span, struct workspace *work)
+{
+	if (c->surface_velocity[0].data)
+		add_columns(c->surface_velocity, -1, span, work->relative);
+	if (work->anchored)
+		for (int d = 0; d < 3; d++)
+			memcpy(work->bare[d], work->relative[d], span.n * sizeof(double));
+	if (c->anchor[0].data)
+		add_columns(c->anchor, 1, span, work->relative);
+}
+
 void fricp_load_span(const struct kernel_task *task, struct span span, struct workspace *work)
 {
 	work->n = span.n;
@@ -55,26 +76,8 @@ void fricp_load_span(const struct kernel_task *task, struct span span, struct wo
 	work->mu_aniso[1] = at(c->mu_aniso[1], span.begin);
 	work->viscous = c->viscous.data ? at(c->viscous, span.begin) : NULL;
 	work->anchored = c->viscous.data && c->anchor[0].data;
-}
-
-INLINE void add_columns(const struct column columns[3], double sign, struct span span, double relative[3][FRIC_SPAN])
-{
-	for (int d = 0; d < 3; d++) {
-		const double *restrict x = at(columns[d], span.begin);
-		for (size_t j = 0; j < span.n; j++)
-			relative[d][j] += sign * x[j];
-	}
-}
-
-void fricp_add_offsets(const struct fric_contacts *c, struct span span, struct workspace *work)
-{
-	if (c->surface_velocity[0].data)
-		add_columns(c->surface_velocity, -1, span, work->relative);
-	if (work->anchored)
-		for (int d = 0; d < 3; d++)
-			memcpy(work->bare[d], work->relative[d], span.n * sizeof(double));
-	if (c->anchor[0].data)
-		add_columns(c->anchor, 1, span, work->relative);
+	task->kernels->gamma->relative(c, span, task->velocities, work->relative[0]);
+	add_offsets(c, span, work);
 }
 
 /* diag(a) A diag(a) from the eigenvalues of A; false if an entry does not fit a double */
@@ -223,20 +226,13 @@ static bool has_kernels(const struct kernel_task *task)
 	return task->contacts->dim == 3 && task->kernels->force && task->ordinary;
 }
 
-static void begin_span(const struct kernel_task *task, struct span span, struct workspace *work)
-{
-	fricp_load_span(task, span, work);
-	task->kernels->gamma->relative(task->contacts, span, task->velocities, work->relative[0]);
-	fricp_add_offsets(task->contacts, span, work);
-}
-
 bool fricp_run_span_along(const struct kernel_task *task, struct span span, const double *change,
                           struct workspace *work, double *product, double *sum)
 {
 	double relative[3 * FRIC_SPAN];
 	if (!has_kernels(task) || task->contacts->viscous.data)
 		return false;
-	begin_span(task, span, work);
+	fricp_load_span(task, span, work);
 	task->kernels->gamma->relative(task->contacts, span, change, relative);
 	return task->kernels->along(work, relative, product, sum);
 }
@@ -246,7 +242,7 @@ bool fricp_run_span(const struct kernel_task *task, struct span span, struct wor
 	work->n = span.n;
 	if (!has_kernels(task))
 		return run_careful(task, span, work, fault);
-	begin_span(task, span, work);
+	fricp_load_span(task, span, work);
 	if (task->result == KERNEL_INNER)
 		task->kernels->inner(work, task->projection);
 	else if (task->result == KERNEL_FORCE)

@@ -27,10 +27,7 @@ struct kernel_task {
 struct kernel_task fricp_kernel_task(const struct fric_context *context, const struct fric_contacts *contacts,
                                      const struct fric_query *query, enum kernel_result result);
 
-/* Applies surface velocities and anchors to relative velocities. */
-void fricp_add_offsets(const struct fric_contacts *contacts, struct span span, struct workspace *work);
-
-/* Loads a kernel's inputs for a span, except relative velocities. */
+/* Loads a kernel's inputs for a span. */
 void fricp_load_span(const struct kernel_task *task, struct span span, struct workspace *work);
 
 /* Computes the results of a span. @return false with *fault set if one is not finite */

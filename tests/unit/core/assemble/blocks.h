@@ -38,15 +38,7 @@ static inline void sum_any(const void *source, struct block_form form, const str
 	}
 }
 
-static inline void any_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
-{
-	const struct row_task *task = data;
-	(void)chunk;
-	if (task->rows->width == 2)
-		sum_rows(task, form_of_any(2), sum_any, begin, end, fault);
-	else
-		sum_rows(task, form_of_any(3), sum_any, begin, end, fault);
-}
+SUM_ROWS_IN_CHUNKS(any_chunk, sum_any, form_of_any(2), form_of_any(3))
 
 /* data := sum of the blocks of all contacts at vertices, every entry summed in contact order. @param data [n_entries] */
 static inline struct fault pattern_accumulate(const struct fric_context *context, const struct fric_pattern *pattern,
