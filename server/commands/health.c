@@ -19,14 +19,8 @@
 enum { MOST_PLACES = 16, HEAD_BYTES = 16 << 10, NAME_BYTES = SRV_MOST_PATH + 16 };
 _Static_assert((int)NAME_BYTES >= INET6_ADDRSTRLEN + 8, "an address with its port fits as well");
 
-/* An address at which the server may listen. */
 struct place {
-	union {
-		struct sockaddr any;
-		struct sockaddr_in v4;
-		struct sockaddr_in6 v6;
-		struct sockaddr_un path;
-	} address;
+	union srv_address address;
 	socklen_t bytes;
 };
 

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <netdb.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -26,31 +25,25 @@ static int try_address(const struct addrinfo *address)
 	return -1;
 }
 
-union address {
-	struct sockaddr any;
-	struct sockaddr_in v4;
-	struct sockaddr_in6 v6;
-};
-
-static union address address_of(int fd)
+static union srv_address address_of(int fd)
 {
-	union address address = {0};
+	union srv_address address = {0};
 	socklen_t bytes = sizeof address;
 	if (getsockname(fd, &address.any, &bytes) != 0)
-		address = (union address){0};
+		address = (union srv_address){0};
 	return address;
 }
 
 static int port_of(int fd)
 {
-	const union address address = address_of(fd);
+	const union srv_address address = address_of(fd);
 	return ntohs(address.any.sa_family == AF_INET6 ? address.v6.sin6_port : address.v4.sin_port);
 }
 
 /* Checks the socket's own address, because a name may resolve to another address a moment later. */
 bool srv_is_on_loopback(int fd)
 {
-	const union address address = address_of(fd);
+	const union srv_address address = address_of(fd);
 	if (address.any.sa_family == AF_INET)
 		return ntohl(address.v4.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
 	const struct in6_addr *v6 = &address.v6.sin6_addr;

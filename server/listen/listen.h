@@ -2,10 +2,20 @@
 #ifndef SERVER_LISTEN_H
 #define SERVER_LISTEN_H
 
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/un.h>
 
 struct addrinfo;
+
+/* An address at which the server may listen. */
+union srv_address {
+	struct sockaddr any;
+	struct sockaddr_in v4;
+	struct sockaddr_in6 v6;
+	struct sockaddr_un path;
+};
 
 /* Why there is no socket. */
 struct srv_listen_fault {

@@ -44,13 +44,6 @@ bool srv_listeners_add_unix(struct srv_listeners *listeners, const char *path, m
 
 /* ---- sockets passed in ---- */
 
-union address {
-	struct sockaddr any;
-	struct sockaddr_in v4;
-	struct sockaddr_in6 v6;
-	struct sockaddr_un path;
-};
-
 static bool has_value(int fd, int option, int expected)
 {
 	int value;
@@ -68,7 +61,7 @@ static void print_path(const struct sockaddr_un *address, size_t bytes, char hos
 		host[0] = '@';
 }
 
-static bool read_place(const union address *address, socklen_t bytes, struct srv_listener *listener)
+static bool read_place(const union srv_address *address, socklen_t bytes, struct srv_listener *listener)
 {
 	char port[8];
 	listener->is_unix = address->any.sa_family == AF_UNIX;
@@ -86,7 +79,7 @@ static bool read_place(const union address *address, socklen_t bytes, struct srv
 
 static bool read_listener(int fd, struct srv_listener *listener)
 {
-	union address address = {0};
+	union srv_address address = {0};
 	socklen_t bytes = sizeof address;
 	*listener = (struct srv_listener){.fd = fd, .listens = true};
 	return has_value(fd, SO_TYPE, SOCK_STREAM) && has_value(fd, SO_ACCEPTCONN, 1) &&
