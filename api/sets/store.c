@@ -575,14 +575,6 @@ struct api_kept *api_sets_hold(struct api_sets *sets, const char *caller, const 
 	return kept;
 }
 
-struct api_kept *api_kept_hold(struct api_kept *kept)
-{
-	pthread_mutex_lock(&kept->sets->lock);
-	kept->entry->n_holders++;
-	pthread_mutex_unlock(&kept->sets->lock);
-	return kept;
-}
-
 static void release(struct api_entry *entry, int64_t now, struct grave *grave)
 {
 	if (entry->is_named && entry->is_used && entry->n_holders == 2) {

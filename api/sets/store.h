@@ -58,8 +58,6 @@ const struct api_sets_limits *api_sets_limits(const struct api_sets *sets);
  * @param uses  counts as a use, hit or miss, and postpones expiry
  */
 struct api_kept *api_sets_hold(struct api_sets *sets, const char *caller, const char *name, bool uses);
-/* Adds a holder of a set that the caller holds already. */
-struct api_kept *api_kept_hold(struct api_kept *kept);
 /* Releases a set. Its last release ends its use, at the current time. A set that was never in the store is freed. kept
  * may be NULL. */
 void api_kept_release(struct api_kept *kept);
