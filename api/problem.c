@@ -1,10 +1,10 @@
 #include "api/problem.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/base/json_memory.h"
 #include "api/base/pool.h"
 
 /* A static problem, which needs no memory. */
@@ -135,18 +135,23 @@ void api_response_add_header(struct api_response *response, const char *name, co
 	response->headers[response->n_headers++].name = name;
 }
 
-/* Sets members one by one, because the headers' values take two kilobytes. */
-void api_response_clear(struct api_response *response)
+static void forget_body(struct api_response *response)
 {
-	response->status = 0;
-	response->content_type = NULL;
-	response->n_headers = 0;
 	response->body = NULL;
 	response->body_bytes = response->body_capacity = 0;
 	response->pool = NULL;
 	response->parts = NULL;
 	response->n_parts = 0;
 	response->release = NULL;
+}
+
+/* Sets members one by one, because the headers' values take two kilobytes. */
+void api_response_clear(struct api_response *response)
+{
+	response->status = 0;
+	response->content_type = NULL;
+	response->n_headers = 0;
+	forget_body(response);
 	response->measure = (struct api_measure){0};
 }
 
@@ -157,12 +162,7 @@ void api_response_free(struct api_response *response)
 	free(response->parts);
 	if (response->body != no_memory)
 		api_pool_give(response->pool, response->body, response->body_capacity);
-	response->release = NULL;
-	response->parts = NULL;
-	response->n_parts = 0;
-	response->body = NULL;
-	response->body_bytes = response->body_capacity = 0;
-	response->pool = NULL;
+	forget_body(response);
 }
 
 /* The functions below return false or NULL when out of memory, because half a problem is worse than none. */
@@ -178,25 +178,12 @@ static bool add_errors(const struct api_fault *fault, json_t *root)
 	return true;
 }
 
-/* Detects a defect of json_dumps (2.14), which silently leaves out a key when out of memory. */
-static char *print_tree(const json_t *root)
-{
-	const size_t bytes = json_dumpb(root, NULL, 0, JSON_COMPACT);
-	char *text = bytes ? malloc(bytes + 1) : NULL; /* too short for the pool */
-	if (text && json_dumpb(root, text, bytes, JSON_COMPACT) != bytes) {
-		free(text);
-		return NULL;
-	}
-	if (text)
-		text[bytes] = '\0';
-	return text;
-}
-
 static char *print_fault(const struct api_fault *fault, const char *request_id)
 {
 	const char *detail = *fault->detail ? fault->detail : fault->n_errors ? fault->errors[0].detail : "";
 	const char *name = api_code_name(fault->code);
 	char type[64];
+	size_t bytes;
 	snprintf(type, sizeof(type), "/errors/%s", name);
 	json_t *root = json_pack("{s:s, s:s, s:s, s:i, s:s}", "type", type, "code", name, "title",
 	                         api_status_title(fault->status), "status", fault->status, "detail", detail);
@@ -204,7 +191,7 @@ static char *print_fault(const struct api_fault *fault, const char *request_id)
 	if (ok && fault->status >= 500 && request_id)
 		ok = !json_object_set_new(root, "request_id", json_string(request_id));
 	ok = ok && add_errors(fault, root);
-	char *text = ok ? print_tree(root) : NULL;
+	char *text = api_json_print(ok ? root : NULL, JSON_COMPACT, &bytes);
 	json_decref(root);
 	return text;
 }

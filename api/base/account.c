@@ -64,31 +64,29 @@ void api_account_settle(struct api_account *account)
 
 enum { AT_A_TIME = 1 << 20 }; /* bytes between two checks of the stop flag: some hundred microseconds in fresh memory */
 
-static size_t piece_of(size_t rest)
+/* from NULL: zeros */
+static bool fill(void *to, const void *from, size_t bytes)
 {
-	return rest < AT_A_TIME ? rest : AT_A_TIME;
+	for (size_t at = 0, n; at < bytes; at += n) {
+		if (api_account_is_stopped())
+			return false;
+		n = bytes - at < AT_A_TIME ? bytes - at : AT_A_TIME;
+		if (from)
+			memcpy((char *)to + at, (const char *)from + at, n);
+		else
+			memset((char *)to + at, 0, n);
+	}
+	return true;
 }
 
 bool api_account_zero(void *block, size_t bytes)
 {
-	for (size_t at = 0, n; at < bytes; at += n) {
-		if (api_account_is_stopped())
-			return false;
-		n = piece_of(bytes - at);
-		memset((char *)block + at, 0, n);
-	}
-	return true;
+	return fill(block, NULL, bytes);
 }
 
 bool api_account_copy(void *to, const void *from, size_t bytes)
 {
-	for (size_t at = 0, n; at < bytes; at += n) {
-		if (api_account_is_stopped())
-			return false;
-		n = piece_of(bytes - at);
-		memcpy((char *)to + at, (const char *)from + at, n);
-	}
-	return true;
+	return fill(to, from, bytes);
 }
 
 bool api_account_copy_body(void *to, const void *from, size_t bytes)

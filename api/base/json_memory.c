@@ -1,6 +1,5 @@
 #include "api/base/json_memory.h"
 
-#include <jansson.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,4 +119,17 @@ void api_json_memory_give(void *node)
 	} else {
 		api_pool_give(header->trees->arena.pool, header, header->bytes);
 	}
+}
+
+char *api_json_print(const json_t *root, size_t flags, size_t *bytes)
+{
+	*bytes = json_dumpb(root, NULL, 0, flags);
+	char *text = *bytes ? malloc(*bytes + 1) : NULL;
+	if (text && json_dumpb(root, text, *bytes, flags) != *bytes) {
+		free(text);
+		return NULL;
+	}
+	if (text)
+		text[*bytes] = '\0';
+	return text;
 }

@@ -10,6 +10,8 @@
 #ifndef API_JSON_MEMORY_H
 #define API_JSON_MEMORY_H
 
+#include <jansson.h>
+
 #include "api/base/arena.h"
 
 enum {
@@ -36,5 +38,13 @@ void api_json_memory_close(struct api_json_memory *trees);
 /* Replacements for malloc and free in jansson. */
 void *api_json_memory_take(size_t bytes);
 void api_json_memory_give(void *node);
+
+/**
+ * Prints a tree. json_dumps (2.14) silently leaves out a key when out of memory.
+ * @param root   NULL: there was no memory for it
+ * @param bytes  set to the length of the text
+ * @return malloc'd, with a zero byte at its end; NULL when out of memory
+ */
+char *api_json_print(const json_t *root, size_t flags, size_t *bytes);
 
 #endif

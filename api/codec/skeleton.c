@@ -1,6 +1,7 @@
 #include "api/codec/skeleton.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/codec/text.h"
@@ -9,6 +10,7 @@ enum { MAX_DEPTH = 32, MAX_KEY = 64, MAX_DIGITS = 9 };
 
 struct reader {
 	const char *p, *end;
+	char quote; /* ' in the program's own tables */
 	int depth;
 };
 
@@ -34,19 +36,19 @@ static bool take(struct reader *r, char c)
 	return true;
 }
 
-static bool is_plain(unsigned char c)
+static bool is_plain(const struct reader *r, unsigned char c)
 {
-	return c >= ' ' && c < 0x7f && c != '"' && c != '\\';
+	return c >= ' ' && c < 0x7f && c != (unsigned char)r->quote && c != '\\';
 }
 
 /* Reads a string whose opening quote is at p. @return NULL unless all of its bytes are plain */
 static const char *read_string(struct reader *r, size_t *bytes)
 {
 	const char *begin = ++r->p;
-	while (r->p < r->end && is_plain((unsigned char)*r->p))
+	while (r->p < r->end && is_plain(r, (unsigned char)*r->p))
 		r->p++;
 	*bytes = (size_t)(r->p - begin);
-	return r->p < r->end && *r->p == '"' ? (r->p++, begin) : NULL;
+	return r->p < r->end && *r->p == r->quote ? (r->p++, begin) : NULL;
 }
 
 static json_t *read_text(struct reader *r)
@@ -59,7 +61,7 @@ static json_t *read_text(struct reader *r)
 static bool read_key(struct reader *r, char key[MAX_KEY])
 {
 	size_t bytes;
-	const char *text = next(r) == '"' ? read_string(r, &bytes) : NULL;
+	const char *text = next(r) == r->quote ? read_string(r, &bytes) : NULL;
 	if (!text || bytes >= MAX_KEY)
 		return false;
 	memcpy(key, text, bytes);
@@ -106,7 +108,18 @@ static json_t *read_mark(struct reader *r)
 	json_int_t value = 0;
 	while (r->p < r->end && *r->p >= '0' && *r->p <= '9' && r->p - begin < MAX_DIGITS)
 		value = 10 * value + (*r->p++ - '0');
-	return *begin == '0' && r->p - begin > 1 ? NULL : json_integer(value);
+	return r->p == begin || (*begin == '0' && r->p - begin > 1) ? NULL : json_integer(value);
+}
+
+static json_t *read_number(struct reader *r)
+{
+	char *end, *real_end;
+	const long long integer = strtoll(r->p, &end, 10);
+	const double real = strtod(r->p, &real_end);
+	if (real_end == r->p)
+		return NULL;
+	r->p = real_end;
+	return end == real_end ? json_integer(integer) : json_real(real);
 }
 
 static json_t *read_word(struct reader *r, const char *word, json_t *value)
@@ -120,33 +133,35 @@ static json_t *read_word(struct reader *r, const char *word, json_t *value)
 
 static json_t *read_value(struct reader *r)
 {
-	switch (next(r)) {
+	const char first = next(r);
+	if (first == r->quote)
+		return read_text(r);
+	switch (first) {
 	case '{': return read_container(r, json_object(), '}', read_member);
 	case '[': return read_container(r, json_array(), ']', read_element);
-	case '"': return read_text(r);
 	case 't': return read_word(r, "true", json_true());
 	case 'f': return read_word(r, "false", json_false());
 	case 'n': return read_word(r, "null", json_null());
-	case '0':
-	case '1':
-	case '2':
-	case '3':
-	case '4':
-	case '5':
-	case '6':
-	case '7':
-	case '8':
-	case '9': return read_mark(r);
-	default: return NULL;
+	default: return r->quote == '"' ? read_mark(r) : read_number(r);
 	}
 }
 
-json_t *api_skeleton_read(const char *text, size_t bytes)
+static json_t *read_all(const char *text, size_t bytes, char quote)
 {
-	struct reader reader = {.p = text, .end = text + bytes};
+	struct reader reader = {.p = text, .end = text + bytes, .quote = quote};
 	json_t *root = read_value(&reader);
 	if (root && skip_blanks(&reader) == reader.end)
 		return root;
 	json_decref(root);
 	return NULL;
+}
+
+json_t *api_skeleton_read(const char *text, size_t bytes)
+{
+	return read_all(text, bytes, '"');
+}
+
+json_t *api_quoted_read(const char *text)
+{
+	return read_all(text, strlen(text), '\'');
 }

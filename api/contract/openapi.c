@@ -1,11 +1,11 @@
 #include "api/contract/openapi.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "api/base/json_memory.h"
 #include "api/codec/media.h"
-#include "api/contract/quoted.h"
+#include "api/codec/skeleton.h"
 #include "api/contract/schema.h"
 #include "api/problem.h"
 
@@ -578,14 +578,7 @@ char *api_openapi_print(const struct api_service *service, const struct api_tabl
 	const size_t flags = JSON_COMPACT | JSON_REAL_PRECISION(15);
 	struct api_schemas schemas = {.service = service};
 	json_t *root = document(&schemas, table);
-	*bytes = schemas.failed ? 0 : json_dumpb(root, NULL, 0, flags);
-	char *text = *bytes ? malloc(*bytes + 1) : NULL;
-	if (text && json_dumpb(root, text, *bytes, flags) != *bytes) {
-		free(text);
-		text = NULL;
-	}
-	if (text)
-		text[*bytes] = '\0';
+	char *text = api_json_print(schemas.failed ? NULL : root, flags, bytes);
 	json_decref(root);
 	return text;
 }

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/contract/quoted.h"
+#include "api/codec/skeleton.h"
 
 enum {
 	MAX_TEXT = 2048,

@@ -1,9 +1,9 @@
 #include "api/umbridge/bridge.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "api/base/json_memory.h"
 #include "api/compute/derivatives.h"
 #include "api/compute/job.h"
 #include "api/dispatch/answer.h"
@@ -25,19 +25,12 @@ static const char *message_of(const struct api_fault *fault)
 static bool tell(int status, const char *type, const char *message, struct api_response *response)
 {
 	json_t *root = json_pack("{s:{s:s, s:s}}", "error", "type", type, "message", message);
-	const size_t bytes = json_dumpb(root, NULL, 0, JSON_COMPACT);
-	char *text = bytes ? malloc(bytes) : NULL; /* too short for the pool */
-	const bool ok = text && json_dumpb(root, text, bytes, JSON_COMPACT) == bytes;
+	char *text = api_json_print(root, JSON_COMPACT, &response->body_bytes);
 	json_decref(root);
-	if (!ok) {
-		free(text);
-		return false;
-	}
 	response->status = status;
 	response->content_type = "application/json";
 	response->body = text;
-	response->body_bytes = bytes;
-	return true;
+	return text;
 }
 
 /* Writes a fault. The protocol has names for faults of the input and the output; others are written as problems. */

@@ -13,7 +13,7 @@
 
 #include "api/compute/functions.h"
 #include "api/contract/fields.h"
-#include "api/contract/quoted.h"
+#include "api/codec/skeleton.h"
 #include "api/contract/schema.h"
 #include "api/problem.h"
 
