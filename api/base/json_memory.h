@@ -40,7 +40,7 @@ void *api_json_memory_take(size_t bytes);
 void api_json_memory_give(void *node);
 
 /**
- * Prints a tree. json_dumps (2.14) silently leaves out a key when out of memory.
+ * Prints a tree. Detects a defect of json_dumps (2.14), which silently leaves out a key when out of memory.
  * @param root   NULL: there was no memory for it
  * @param bytes  set to the length of the text
  * @return malloc'd, with a zero byte at its end; NULL when out of memory

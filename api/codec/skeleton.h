@@ -14,9 +14,9 @@
 json_t *api_skeleton_read(const char *text, size_t bytes);
 
 /**
- * The same for JSON in the program's own tables, with ' instead of " and with numbers of any kind. Avoids jansson's
- * parser, which drops a byte of a longer token when out of memory (2.14), and may then read past its end.
- * @return NULL when out of memory; text that is not plain is the caller's mistake, and treated alike
+ * Parses JSON of the program's own tables, with ' instead of " and with numbers of any kind. jansson's parser is not
+ * used, because when out of memory it (2.14) drops a byte of a longer token and may then read past its end.
+ * @return NULL when out of memory; also NULL for text that is not plain, which is a mistake of the caller
  */
 json_t *api_quoted_read(const char *text);
 

@@ -31,7 +31,7 @@ constexpr void multiply_by_ten(fixed_point &x)
 	}
 }
 
-// Cuts off the remainder. Several divisions leave the same as one by their product.
+// Cuts off the remainder. Repeated division gives the same result as one division by the product.
 constexpr void divide_by_ten(fixed_point &x)
 {
 	uint128 rest = 0;
