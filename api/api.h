@@ -25,14 +25,14 @@ struct api_service {
 	size_t max_contacts, max_vertices;  /* per request; 0: no limit other than the integer types */
 	bool defers;                        /* runs on threads that serve connections: api_handle defers large requests */
 	const struct fric_kernels *kernels; /* inner loops; NULL: the fastest that this processor supports */
-	struct api_sets *sets;              /* collision sets, outliving all requests; NULL: none are kept */
-	struct api_pool *pool;              /* pool of warm memory, outliving all responses; NULL: malloc */
-	const char *description; /* result of api_describe, outliving all responses; NULL: printed for every request */
+	struct api_sets *sets;              /* collision sets, which outlive all requests; NULL: none are kept */
+	struct api_pool *pool;              /* pool of warm memory, which outlives all responses; NULL: malloc */
+	const char *description; /* result of api_describe, which outlives all responses; NULL: printed for every request */
 	size_t description_bytes;
 };
 
 /**
- * The service in OpenAPI 3.1: GET /openapi.json. The same service gives the same bytes.
+ * Describes the service in OpenAPI 3.1, for GET /openapi.json. The same service gives the same bytes.
  * @param bytes  set to the length
  * @return malloc'd text, NUL-terminated; NULL when out of memory
  */
@@ -51,20 +51,21 @@ struct api_formats {
 
 enum { API_PATH_BYTES = 640, API_NAME_BYTES = 128, API_MAX_NAMES = 2 };
 
-/* The row of the table of routes that a target leads to. Looked up once, as soon as the target is known, and kept
+/* The row of the table of routes that matches a target. It is looked up once, as soon as the target is known, and kept
  * until the request ends. */
 struct api_match {
-	const struct api_table *table; /* the table it was looked up in */
-	const struct api_route *route; /* its row (contract/route.h); NULL: no row matches */
+	const struct api_table *table; /* the table that contains the row */
+	const struct api_route *route; /* the row (contract/route.h); NULL: no row matches */
 	const char *url_query;         /* undecoded, "" if there is none; borrowed from the target */
 	bool is_broken; /* has a broken %-escape, or a name that is too long or not UTF-8; any row then gives 404 */
 	bool is_plain;  /* the fixed part of the row's path came without escapes. Escaped forms are served as well, but
-	                * only plain ones are exempt from tokens and counted under the row's name */
+	                 * only plain ones are exempt from tokens and counted under the row's name */
 	char path[API_PATH_BYTES];                 /* decoded; truncated where it is longer than any path of the table */
 	char names[API_MAX_NAMES][API_NAME_BYTES]; /* the values of the row's {names}, UTF-8 unless is_broken */
 };
 
-/* @param target  as in struct api_request */
+/* Looks up a target.
+ * @param target  as in struct api_request */
 void api_match(const char *target, struct api_match *match);
 
 /* A contiguous piece of a body. */
@@ -75,15 +76,15 @@ struct api_part {
 
 /* A request as the server received it. Everything is borrowed for the duration of the call. Absent headers are NULL. */
 struct api_request {
-	const char *method; /* "GET" */
+	const char *method; /* such as "GET" */
 	const char *target; /* raw, percent-encoded: "/v1/functions/smooth_mu?y=1" */
 	const char *content_type;
 	const char *accept;
 	const char *if_none_match;
 	const char *if_match, *if_unmodified_since; /* refused for sets */
-	const char *if_version;                     /* If-Collision-Set-Version */
+	const char *if_version;                     /* value of If-Collision-Set-Version */
 	const char *request_id;                     /* chosen by the server; quoted in problems with status 500 */
-	const char *caller;                         /* name of the caller's token; NULL: no token was sent */
+	const char *caller;                         /* name of the caller's token; NULL: there was no token */
 	const struct api_match *match;              /* the target's row; NULL: looked up again in each call */
 	const struct api_formats *formats;          /* set by api_admit; NULL: not determined yet */
 	const char *body;                           /* the whole body; NULL if it is in parts */
@@ -92,10 +93,10 @@ struct api_request {
 		*parts; /* [n_parts] the body's pieces, one after the other. They are joined first, unless it is
 	                               * a frame whose first part contains the document */
 	size_t n_parts;
-	size_t body_held;        /* bytes of the body already counted in the pool's budget; 0 if it does not count */
+	size_t body_held;        /* bytes of the body that the pool's budget already counts; may be 0 */
 	const atomic_bool *stop; /* may be NULL; raised when the client no longer waits: the request then soon ends with
 	                          * 503 */
-	bool was_deferred;       /* api_handle has deferred it before */
+	bool was_deferred;       /* whether api_handle has already deferred it */
 };
 
 enum { API_MAX_HEADERS = 10, API_MAX_PARTS = 256 };
@@ -107,7 +108,7 @@ enum api_phase { API_DECODE, API_PREPARE, API_EVALUATE, API_ENCODE, API_N_PHASES
 struct api_measure {
 	int n_phases; /* phases begun, in the order above; the last one may have failed */
 	int64_t phase_nanoseconds[API_N_PHASES];
-	size_t n_contacts; /* of a successful evaluation */
+	size_t n_contacts; /* contacts of a successful evaluation */
 };
 
 /* The response. It owns its strings and its body until api_response_free. */
@@ -115,7 +116,7 @@ struct api_response {
 	int status;
 	const char *content_type;
 	struct {
-		const char *name; /* static */
+		const char *name; /* a static string */
 		char value[256];
 	} headers[API_MAX_HEADERS]; /* besides Content-Type: Allow, Retry-After, Server-Timing, headers of pages */
 	int n_headers;
@@ -166,11 +167,12 @@ bool api_is_large(const struct api_service *service, const struct api_request *r
  */
 bool api_handle(const struct api_service *service, const struct api_request *request, struct api_response *response);
 
-/* A problem (RFC 9457) detected by the server itself: 408, 413, 503 … with an optional detail. */
+/* Makes a response of a problem (RFC 9457) that the server itself has detected, such as 408, 413 or 503, with an
+ * optional detail. */
 void api_problem(enum api_code code, const char *detail, struct api_response *response);
 
-/* value is copied (truncated at 255 bytes); name must be static. Does nothing if the response already has
- * API_MAX_HEADERS. */
+/* Adds a header. value is copied (truncated at 255 bytes); name must be static. Does nothing if the response already
+ * has API_MAX_HEADERS. */
 void api_response_add_header(struct api_response *response, const char *name, const char *value);
 /* Frees the body. Status and headers stay, and the response may get another body. */
 void api_response_free(struct api_response *response);

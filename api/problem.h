@@ -25,7 +25,7 @@ enum {
 	API_WHERE_NAMED = 4,      /* the path has a name */
 	API_WHERE_NEGOTIATED = 8, /* the route honours Accept */
 	API_WHERE_POSTED = 16,
-	API_WHERE_CONDITIONAL = 64, /* about a resource that may have changed */
+	API_WHERE_CONDITIONAL = 64, /* the route is about a resource that may have changed */
 	API_WHERE_CHECKED = 32,     /* the route has fields or parameters */
 };
 
@@ -33,10 +33,10 @@ struct api_status {
 	int status;
 	const char *title;
 	unsigned where;
-	const char *meaning; /* the meaning, and what to do about it */
+	const char *meaning; /* meaning of the status, and what to do about it */
 };
 
-/* Status number i, ascending and without 200; NULL if there are fewer. */
+/* Status number i, in ascending order and without 200; NULL if there are fewer. */
 const struct api_status *api_status_at(int i);
 const char *api_status_title(int status);
 

@@ -24,14 +24,15 @@ struct api_account {
 	bool never_fits;           /* the request wanted more than the whole budget */
 };
 
-/* This thread's account, or NULL. Read for every block, hence a single word at a fixed address. */
+/* This thread's account, or NULL. It is read for every block, so it is a single word at a fixed address. */
 extern _Thread_local struct api_account *api_account_current __attribute__((tls_model("initial-exec")));
 
 /* Makes this the account of the thread; its first bytes count from now on.
  * @param held_bytes  what the request has already taken from the budget: its body */
 void api_account_open(struct api_account *account, struct api_budget *budget, const atomic_bool *stop,
                       size_t held_bytes);
-/* Memory still in use stays counted: it belongs to the response and is returned when that is freed. */
+/* Closes the account. Memory still in use stays counted: it belongs to the response and is returned when that is
+ * freed. */
 void api_account_close(struct api_account *account);
 
 /* The slow path of the functions below, used when the thread's account is exhausted. */

@@ -21,7 +21,7 @@ void *api_arena_array(struct api_arena *arena, size_t n, size_t size);
 /* Frees all blocks for which `needed` returns false. No pointer into them may be used afterwards. */
 void api_arena_drop(struct api_arena *arena, bool (*needed)(const void *of, const void *block, size_t n),
                     const void *of);
-/* The arena is empty afterwards and may be used again. */
+/* Frees all blocks. The arena is then empty and may be used again. */
 void api_arena_free(struct api_arena *arena);
 
 #endif

@@ -27,7 +27,7 @@ static inline bool api_budget_take(struct api_budget *budget, size_t bytes)
 	return true;
 }
 
-/* For small amounts that are bounded elsewhere and must not fail: may exceed the limit. */
+/* Takes a small amount that is bounded elsewhere and must not fail. May exceed the limit. */
 static inline void api_budget_take_anyway(struct api_budget *budget, size_t bytes)
 {
 	atomic_fetch_add_explicit(&budget->used_bytes, bytes, memory_order_relaxed);

@@ -16,18 +16,18 @@ struct api_buffer {
 	struct api_pool *pool; /* source of large buffers, or NULL */
 };
 
-/* Makes room for `more` bytes after those in use. Returns false, with the buffer unchanged, if out of memory or
- * beyond the limit. */
+/* Makes room for `more` bytes after those in use. @return false, with the buffer unchanged, when out of memory or
+ * beyond the limit */
 bool api_buffer_reserve(struct api_buffer *buffer, size_t more);
 
 bool api_buffer_append(struct api_buffer *buffer, const char *bytes, size_t n);
 
-/* For a buffer that is kept for long, because its whole capacity counts. A large one (API_POOL_LEAST) that is less than
- * two thirds full moves to a smaller block, with one byte to spare. If there is no memory for that, it stays where it
- * is. */
+/* Call it for a buffer that is kept for long, because its whole capacity counts. A large one (API_POOL_LEAST) that is
+ * less than two thirds full moves to a smaller block, with one byte to spare. If there is no memory for that, it stays
+ * where it is. */
 void api_buffer_trim(struct api_buffer *buffer);
 
-/* The buffer is empty afterwards, with the same limit and pool. */
+/* Frees the memory. The buffer is then empty, with the same limit and pool. */
 void api_buffer_free(struct api_buffer *buffer);
 
 #endif

@@ -5,7 +5,7 @@
 #ifndef API_CODES_H
 #define API_CODES_H
 
-/* X(constant, name, status), ascending by status. The first one of each status is its default code. */
+/* The codes: X(constant, name, status), ascending by status. The first one of each status is its default code. */
 #define API_CODES(X) \
 	X(MALFORMED_HTTP, "malformed_http", 400) \
 	X(HTTPS_TO_HTTP, "https_to_http", 400) \

@@ -14,7 +14,7 @@ void api_fault_clear(struct api_fault *fault)
 	fault->deferred = false;
 }
 
-/* Appends to a pointer. Returns false, with nothing appended, if it does not fit. */
+/* Appends to a pointer. @return false, with nothing appended, if it does not fit */
 static bool append(char *out, size_t *at, const char *text, size_t bytes)
 {
 	if (*at + bytes >= API_MAX_POINTER)

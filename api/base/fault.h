@@ -15,7 +15,7 @@ enum { API_MAX_POINTER = 1024, API_MAX_DETAIL = 512, API_MAX_ERRORS = 16 };
  * there is no room, or if their status differs from the status of the first. */
 struct api_fault {
 	enum api_code code;          /* code of the first culprit */
-	int status;                  /* of that code */
+	int status;                  /* status of that code */
 	char detail[API_MAX_DETAIL]; /* describes the problem as a whole; empty: use errors[0] */
 	bool deferred;               /* not an error: the request is too large for this service and must be handled by
 	                              * one that does not defer */
@@ -33,7 +33,7 @@ struct api_path {
 	size_t index;
 };
 
-/* Resets to no fault. Leaves the array of errors as it is, because clearing it would take time. */
+/* Resets *fault to no fault. Leaves the array of errors as it is, because clearing it would take time. */
 void api_fault_clear(struct api_fault *fault);
 
 /* Adds a culprit. Arguments as for printf. @return false */

@@ -11,13 +11,13 @@ enum { LEAST_BLOCK = 16 << 10, MOST_BLOCK = 2 << 20 };
 /* Precedes each node in memory. */
 struct header {
 	struct api_json_memory *trees; /* NULL: malloc'd */
-	size_t bytes;                  /* of header and node */
+	size_t bytes;                  /* of header and node together */
 };
 _Static_assert(sizeof(struct header) == API_JSON_MEMORY_STEP, "the memory behind it is aligned for any type");
 
 static _Thread_local struct api_json_memory *current __attribute__((tls_model("initial-exec")));
 
-/* Runs before jansson allocates anything: one allocator cannot free what another has allocated. */
+/* Runs before jansson allocates anything, because one allocator cannot free what another has allocated. */
 __attribute__((constructor)) static void take_over(void)
 {
 	json_set_alloc_funcs(api_json_memory_take, api_json_memory_give);

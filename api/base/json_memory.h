@@ -3,9 +3,9 @@
  * larger nodes are allocated separately. Both come from the service's pool and count against its budget. Once the
  * client no longer waits for the request, allocations fail, which ends jansson's work.
  *
- * jansson has one allocator for the whole process: these functions, from the start of the program. Outside of requests
- * they use malloc. A tree must be freed on the thread, and within the request, that made it. With AddressSanitizer
- * every node is separate, so that overruns are detected.
+ * jansson has one allocator for the whole process, which is these functions from the start of the program. Outside of
+ * requests they use malloc. A tree must be freed on the thread, and within the request, that made it. With
+ * AddressSanitizer every node is separate, so that overruns are detected.
  */
 #ifndef API_JSON_MEMORY_H
 #define API_JSON_MEMORY_H
@@ -25,12 +25,12 @@ struct api_json_memory {
 	char *at; /* address of the next node; `left` bytes remain */
 	size_t left;
 	size_t arena_bytes;
-	/* Freed nodes, in linked lists by size in steps. */
+	/* Lists of freed nodes, one for each size in steps. */
 	void *free[API_JSON_MEMORY_LONGEST / API_JSON_MEMORY_STEP + 1];
 	_Alignas(API_JSON_MEMORY_STEP) char first[API_JSON_MEMORY_FIRST];
 };
 
-/* From now on this thread's trees are allocated here, until closed. @param pool  outlives it; NULL: malloc */
+/* From now on, until it is closed, this thread's trees are allocated here. @param pool  outlives it; NULL: malloc */
 void api_json_memory_open(struct api_json_memory *trees, struct api_pool *pool);
 /* Call it after all trees have been freed. */
 void api_json_memory_close(struct api_json_memory *trees);

@@ -48,7 +48,8 @@ static bool is_mapped(const struct api_pool *pool, size_t bytes)
 	return pool && !API_POOL_EMULATED && bytes >= API_POOL_LEAST;
 }
 
-/* Rounds up to a quarter of a power of two: at most a quarter more, whose pages are never touched. 0: too large */
+/* Rounds up to a quarter of a power of two. This adds at most a quarter, whose pages are never touched. @return 0 if
+ * too large */
 static size_t capacity_of(size_t bytes)
 {
 	size_t step = API_POOL_LEAST / 4;
@@ -59,7 +60,8 @@ static size_t capacity_of(size_t bytes)
 
 /* ---- memory from the system ---- */
 
-/* Huge pages need an aligned address. MAP_NORESERVE, because most of a generously sized block is never touched. */
+/* Huge pages need an aligned address. The flag is MAP_NORESERVE, because most of a generously sized block is never
+ * touched. */
 static void *map_aligned(size_t capacity)
 {
 	const bool huge = capacity >= HUGE_PAGE;
@@ -292,7 +294,7 @@ size_t api_pool_block_bytes(const struct api_pool *pool, size_t bytes)
 	return capacity ? capacity : SIZE_MAX;
 }
 
-/* The bytes that a block counts as in the budget. SIZE_MAX: too large */
+/* The bytes that a block counts as in the budget. @return SIZE_MAX if too large */
 static size_t charge(const struct api_pool *pool, size_t bytes)
 {
 	if (!pool || !pool->budget)

@@ -18,7 +18,7 @@
 #include "api/base/budget.h"
 #include "core/fric.h"
 
-/* 1: every block is malloc'd */
+/* If API_POOL_EMULATED is 1, every block is malloc'd. */
 #if defined(__SANITIZE_ADDRESS__)
 #define API_POOL_EMULATED 1
 #elif defined(__has_feature)
@@ -53,8 +53,8 @@ struct api_pool *api_pool_create(size_t ceiling_bytes, struct api_budget *budget
 /* Call it after everything has been returned. */
 void api_pool_free(struct api_pool *pool);
 
-/* The memory that a block of this size takes once all of it has been touched; a budget counts this amount. SIZE_MAX:
- * too large */
+/* The memory that a block of this size takes once all of it has been touched; a budget counts this amount. @return
+ * SIZE_MAX if too large */
 size_t api_pool_block_bytes(const struct api_pool *pool, size_t bytes);
 
 /* @return [bytes], 64-byte aligned, uninitialised; NULL when out of memory or over the budget */
@@ -68,10 +68,10 @@ void api_pool_give(struct api_pool *pool, void *block, size_t bytes);
  */
 void *api_pool_resize(struct api_pool *pool, void *block, size_t bytes, size_t new_bytes);
 
-/* NULL if pool is NULL or has no budget. */
+/* The pool's budget. @return NULL if pool is NULL or has no budget */
 struct api_budget *api_pool_budget(const struct api_pool *pool);
 
-/* The pool as an allocator for calls into the core; lives as long as the pool. NULL for NULL. */
+/* The pool as an allocator for calls into the core. It lives as long as the pool; NULL if pool is NULL. */
 const struct fric_memory *api_pool_memory(struct api_pool *pool);
 
 /**

@@ -24,7 +24,7 @@ static char lower(char c)
 	return (char)(is_upper(c) ? c + ('a' - 'A') : c);
 }
 
-/* Turns vertices, velocities, forces into vertex, velocity, force. @return the length of the singular */
+/* Turns vertices, velocities and forces into vertex, velocity and force. @return the length of the singular */
 static size_t make_singular(char *word, size_t n)
 {
 	if (n > 5 && !memcmp(word + n - 4, "ices", 4)) {
@@ -44,8 +44,8 @@ static void fold(const char *name, char words[FOLDED_BYTES])
 {
 	size_t n = 0, word = 0;
 	words[0] = '\0';
-	if (strnlen(name, API_SUGGEST_BYTES + 1) > API_SUGGEST_BYTES) /* folding "aBcD" adds an underscore for every second
-	                                                         * letter */
+	if (strnlen(name, API_SUGGEST_BYTES + 1) > API_SUGGEST_BYTES) /* folding "aBcD" adds underscores, so a longer name
+	                                                               * might not fit */
 		return;
 	for (const char *c = name;; c++) {
 		const bool starts = is_upper(*c) && c > name && is_lower(c[-1]);
@@ -63,7 +63,7 @@ static void fold(const char *name, char words[FOLDED_BYTES])
 	words[n > 0 ? n - 1 : 0] = '\0';
 }
 
-/* Words of a folded name. */
+/* The words of a folded name. */
 struct words {
 	int n;
 	struct word {

@@ -15,16 +15,16 @@ enum { API_MAX_RANK = 4 }; /* deeper nests of numbers stay in the tree as JSON a
 
 /* A number (rank 0) or a row-major array. */
 struct api_array {
-	enum api_dtype dtype; /* of a number read from text: always API_F64 */
-	int rank;             /* API_MAX_RANK + 1 stands for all deeper ones, which only a frame may contain */
+	enum api_dtype dtype; /* type of the numbers; API_F64 for numbers read from text */
+	int rank;             /* API_MAX_RANK + 1 stands for all larger ranks, which only occur in frames */
 	size_t shape[API_MAX_RANK];
 	size_t n;         /* product of shape; 1 for rank 0 */
-	const void *data; /* [n], 8-byte aligned; borrowed: when read, from the document or the frame, and never NULL;
-	                   * when written, from the caller */
+	const void *data; /* [n], 8-byte aligned. When read, borrowed from the document or the frame, and never NULL;
+	                   * when written, borrowed from the caller */
 	bool binary;      /* from a frame's tail: of any dtype, and possibly not finite */
-	/* Only when read from text: */
+	/* The members below are set only when read from text. */
 	size_t first_non_integer; /* flat index of the first number written with '.', 'e' or 'E'; n if there is none.
-	                               * Binary: 0 for real dtypes */
+	                           * Binary: 0 for real dtypes */
 	bool ragged; /* rows differ in length or depth; data and shape are then meaningless, but n counts all numbers */
 	size_t ragged_path[API_MAX_RANK]; /* the place: the index at each level, down to the first row that does not fit */
 	int ragged_depth;                 /* entries of ragged_path */

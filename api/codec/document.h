@@ -48,14 +48,14 @@ struct api_document {
 bool api_document_read_pooled(struct api_pool *pool, const char *text, size_t bytes, struct api_document *document,
                               struct api_text_fault *fault);
 
-/* As above, but every row of numbers becomes an array of its own, so that rows may differ in length: [[1, 2], [3]]
- * is a list of two marks. */
+/* As api_document_read_pooled, but every row of numbers becomes an array of its own, so that rows may differ in length:
+ * [[1, 2], [3]] is a list of two marks. */
 bool api_document_read_rows(struct api_pool *pool, const char *text, size_t bytes, struct api_document *document,
                             struct api_text_fault *fault);
 
 void api_document_free(struct api_document *document);
 
-/* arrays[k] for a mark, or NULL if the node is not a mark. */
+/* The array of a mark, arrays[k]. @return NULL if the node is not a mark */
 const struct api_array *api_document_array(const struct api_document *document, const json_t *node);
 
 #endif

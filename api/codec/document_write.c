@@ -16,7 +16,7 @@ struct writer {
 	const struct api_document *document;
 	struct api_buffer text;
 	size_t max_bytes;
-	enum api_written failure; /* out of memory, unless set otherwise */
+	enum api_written failure; /* API_WRITE_NO_MEMORY unless set otherwise */
 };
 
 /* There is room for SLACK bytes beyond the limit, so numbers may be written before they are counted. */

@@ -14,7 +14,7 @@ enum { LENGTH_BYTES = 8, STEP = 64, ALIGNMENT = 8, LEAST_COUNTED = 1000 };
 /* A range of the tail. */
 struct stretch {
 	size_t offset, bytes;
-	size_t mark; /* mark of its array; ascending in document order */
+	size_t mark; /* mark of the range's array; ascending in document order */
 };
 
 struct reader {

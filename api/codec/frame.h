@@ -21,7 +21,7 @@
  * array stays where it is in the body if it is 8-byte aligned there and lies within one part; otherwise it is copied.
  * @param parts               [n_parts] the frame's pieces, one after the other; if there are several, the first one
  *                            contains the document. Their bytes are borrowed as long as the document lives
- * @param max_document_bytes  limit on L: beyond it 413
+ * @param max_document_bytes  limit on L; a larger one gets 413
  * @param arena               for data that has to be moved; must outlive the document
  * @param document            filled in on success, to be freed with api_document_free
  * @return false with *fault: 400 with a pointer to the reference at fault (empty for the container), 413 or 503

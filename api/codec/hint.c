@@ -226,7 +226,7 @@ static const char *hint_of_word(const struct spot *s)
 	return word_among(s, of_nothing) ? "leave out fields without a value" : NULL;
 }
 
-/* A hint for any other word in place of a value: np.float64(0.02), array([...]), cubic. */
+/* A hint for any other word in place of a value, such as np.float64(0.02), array([...]) or cubic. */
 static const char *hint_of_text(const struct spot *s, const char *detail)
 {
 	const bool value_due = !strncmp(detail, "invalid token", strlen("invalid token")) && s->at > 0;

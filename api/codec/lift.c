@@ -69,7 +69,7 @@ static bool ends_number(const char *p, const char *end)
 	return p == end || api_is_blank(*p) || *p == ',' || *p == ']' || *p == '}';
 }
 
-/* Readers of one token return the address after it, or NULL after a fault. */
+/* This and the other readers of one token return the address after it, or NULL after a fault. */
 static const char *read_number(struct api_lift *lift, const char *p)
 {
 	bool integer;
@@ -156,7 +156,7 @@ static const char *read_token(struct api_lift *lift, const char *p)
 	return p + 1;
 }
 
-/* Copies a long range a piece at a time. */
+/* Copies a long range in pieces. */
 static bool catch_up(struct api_lift *lift, const char *p)
 {
 	return api_text_look(&lift->values.text, p) && copy_until(lift, p);
@@ -188,7 +188,7 @@ bool api_lift_text(struct api_lift *lift)
 
 size_t api_lift_text_offset(const struct api_lift *lift, size_t skeleton_offset)
 {
-	size_t below = 0, above = lift->n_arrays; /* number of marks that begin at or before the offset, by bisection */
+	size_t below = 0, above = lift->n_arrays; /* bisection for the number of marks that begin at or before the offset */
 	while (below < above) {
 		size_t middle = below + (above - below) / 2;
 		if (lift->marks[middle].skeleton_begin <= skeleton_offset)

@@ -13,7 +13,7 @@
 struct api_mark {
 	size_t skeleton_begin, skeleton_end;
 	size_t text_begin, text_end;
-	size_t first_value; /* index into values; a pointer would not survive growth */
+	size_t first_value; /* index into values, because a pointer would become invalid when they grow */
 };
 
 struct api_lift {

@@ -18,8 +18,8 @@ struct nest {
 	struct api_array *array;
 	int level;                       /* number of open brackets */
 	int rank;                        /* number of levels; 0 until the first innermost row determines it */
-	size_t index[API_MAX_RANK + 1];  /* of the current element at each level */
-	size_t length[API_MAX_RANK + 1]; /* of the rows at each level, UNKNOWN until the first one ends */
+	size_t index[API_MAX_RANK + 1];  /* index of the current element at each level */
+	size_t length[API_MAX_RANK + 1]; /* length of the rows at each level, UNKNOWN until the first one ends */
 };
 
 /* The first capacity is estimated from usual lengths of numbers, as the text does not state their count. */
@@ -191,7 +191,7 @@ static enum api_lifted refuse(struct api_values *values, const char *p, const ch
 	       API_FAULTY;
 }
 
-/* p is at the beginning of a value. */
+/* Judges a place where no number begins: another value is not lifted, anything else is a fault. */
 static enum api_lifted judge_other(struct api_values *values, const char *p)
 {
 	if (p < values->text.end && *p && strchr("\"{tfn", *p))

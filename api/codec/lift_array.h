@@ -19,7 +19,7 @@ struct api_values {
 
 enum api_lifted {
 	API_LIFTED,
-	API_NOT_LIFTED, /* contains something other than numbers, or is too deep: read it element by element */
+	API_NOT_LIFTED, /* contains something other than numbers, or is too deep: it must be read element by element */
 	API_FAULTY,     /* malformed; *fault is filled in */
 };
 

@@ -53,7 +53,7 @@ static double clamp(double q)
 	return q >= 0 ? q < 1 ? q : 1 : 0;
 }
 
-/* The q parameter of one range; 1 if there is none. */
+/* The q parameter of one range, 1 if there is none. */
 static double quality(const char *begin, const char *end)
 {
 	while (begin < end) {

@@ -13,8 +13,7 @@ enum {
 	CHUNK = 4096, /* numbers printed in a tenth of a millisecond; their text fits the second-level cache */
 	LEAST_PARALLEL = 4 * CHUNK,
 	SWEEP = 1 << 16,                   /* numbers: checking them takes some ten microseconds */
-	LEAST_PARALLEL_SWEEP = 64 * SWEEP, /* numbers that exceed the caches; for fewer, waking threads costs more
-	                                    * than it saves */
+	LEAST_PARALLEL_SWEEP = 64 * SWEEP, /* numbers that exceed the caches; fewer are not worth waking threads */
 };
 
 /* The longest text of one number and its comma. */

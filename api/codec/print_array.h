@@ -13,10 +13,11 @@ struct api_pool;
  * @param array  rank and n > 0 */
 size_t api_print_array_bound(const struct api_array *array);
 
-/* Whether all numbers are finite. Also false if the request was stopped. */
+/* Whether all numbers are finite. False if the request was stopped. */
 bool api_array_is_finite(const struct api_array *array, int n_threads);
 
 /**
+ * Prints an array.
  * @param array      rank and n > 0
  * @param n_threads  at most; more than one only on the thread that owns the team (ARCHITECTURE.md)
  * @param pool       source of scratch memory, a few hundred KiB per thread; or NULL

@@ -19,8 +19,8 @@ enum { API_MOST_LENT = 2 };
 struct api_render {
 	struct api_document document;
 	size_t capacity;
-	struct api_arena *arena;             /* of scalars; array data must lie in it unless it outlives the answer */
-	struct api_lent lent[API_MOST_LENT]; /* or belong to one of these owners */
+	struct api_arena *arena;             /* of scalars, and of array data that does not belong to an owner below */
+	struct api_lent lent[API_MOST_LENT]; /* owners of array data that lies elsewhere */
 	bool failed;
 };
 

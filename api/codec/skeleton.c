@@ -69,7 +69,7 @@ static bool read_key(struct reader *r, char key[MAX_KEY])
 	return true;
 }
 
-/* Fails on a duplicate key, which leaves the object's size unchanged. */
+/* Reads a member. Fails on a duplicate key, which leaves the object's size unchanged. */
 static bool read_member(struct reader *r, json_t *object)
 {
 	char key[MAX_KEY];

@@ -10,8 +10,8 @@
 #include "api/base/fault.h"
 
 enum {
-	API_MAX_VALUES = 2000000,  /* values and keys of a text, a lifted array or number counts as one: more gets 413 */
-	API_MAX_TOKEN = 1 << 20,   /* bytes of a string, a key or a number as written, without quotes: more gets 413 */
+	API_MAX_VALUES = 2000000,  /* values and keys of a text, where a lifted array counts as one; more get 413 */
+	API_MAX_TOKEN = 1 << 20,   /* bytes of a string, a key or a number as written, without quotes; more get 413 */
 	API_LOOK_BYTES = 64 << 10, /* bytes between two checks of the stop flag */
 };
 
@@ -25,7 +25,7 @@ struct api_text_fault {
 	char pointer[256];   /* JSON Pointer to the value at fault if the text determines it; or empty */
 };
 
-/* Converts a refused text to a fault. @return false */
+/* Sets a fault from the reason for refusing a text. @return false */
 bool api_fault_text(struct api_fault *fault, const struct api_text_fault *text);
 
 struct api_text {
@@ -44,7 +44,7 @@ bool api_text_refuse(struct api_text *text, enum api_code code, const char *at, 
  * stopped */
 bool api_text_look(struct api_text *text, const char *p);
 
-/* JSON has only these four blanks. */
+/* JSON allows only these four blanks. */
 static inline bool api_is_blank(char c)
 {
 	return c == ' ' || c == '\n' || c == '\r' || c == '\t';
@@ -57,7 +57,7 @@ static inline const char *api_skip_blanks(const char *p, const char *end)
 	return p;
 }
 
-/* ASCII only, in any locale. */
+/* Accepts ASCII letters only, in any locale. */
 static inline bool api_is_letter(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');

@@ -81,7 +81,7 @@ static bool compare_fields(struct api_job *job, struct api_comparison *out)
 
 static void render_difference(struct api_render *r, json_t *object, const char *name, double difference)
 {
-	if (difference >= 0) /* negative: not compared */
+	if (difference >= 0) /* a negative difference was not compared */
 		api_render_number(r, object, name, difference);
 }
 

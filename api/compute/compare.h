@@ -19,7 +19,7 @@ struct api_field_comparison {
 
 struct api_comparison {
 	bool wants_derivatives; /* set by the caller of api_compare; routes read it from the query */
-	bool agrees;            /* in every quantity that was compared */
+	bool agrees;            /* whether every compared quantity agrees */
 	size_t n_fields;
 	struct api_field_comparison fields[API_MOST_VARIABLES]; /* [n_fields] in the order of the contract */
 	int worst_field;                                        /* < 0: there are no fields, or no contacts */
@@ -28,7 +28,7 @@ struct api_comparison {
 	struct api_notes notes;
 };
 
-/* The struct api_comparison is the job's `more`. */
+/* Their job's `more` is a struct api_comparison. */
 extern const struct api_steps api_comparing;
 
 /**

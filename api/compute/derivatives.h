@@ -39,14 +39,14 @@ struct api_sums {
 bool api_derivation_begin(struct api_job *job, struct api_derivation *derivation);
 
 /**
- * Derivatives along tangents. No variable may appear twice.
+ * Computes derivatives along tangents. No variable may appear twice.
  * @param answers, tangents  gradients set to [n_dofs] in the arena
  */
 bool api_derive_jvp(struct api_job *job, const struct api_derivation *derivation, const struct api_variations *along,
                     struct api_sums *answers, struct api_sums *tangents);
 
 /**
- * Derivatives of <cotangents, answers>.
+ * Computes the derivatives of <cotangents, answers>.
  * @param by       its values are set to [n] in the arena
  * @param answers  its gradient is set to [n_dofs] in the arena
  * A sum that overflows is a fault at "/wrt/k", where k is the number of the variable.
@@ -54,13 +54,13 @@ bool api_derive_jvp(struct api_job *job, const struct api_derivation *derivation
 bool api_derive_vjp(struct api_job *job, const struct api_derivation *derivation, const struct api_sums *cotangents,
                     struct api_variations *by, struct api_sums *answers);
 
-/* The derivative of the potential's derivatives along tangents: a product with the second derivatives. */
+/* Differentiates the potential's derivatives along tangents, which gives a product with its second derivatives. */
 bool api_derive_second(struct api_job *job, const struct api_derivation *derivation, const struct api_variations *along,
                        struct api_variations *by);
 
 /* Whether any result depends on the variable: it has numbers, and contacts that use them. */
 bool api_is_derivable(const struct api_derivation *derivation, const struct api_variable *variable);
-/* Compares the derivatives with respect to a variable, along some direction, with differences
+/* Compares the derivatives with respect to a variable with differences along a pseudorandom direction
  * (fric_compare_derivative). */
 bool api_derive_compare(struct api_job *job, const struct api_derivation *derivation,
                         const struct api_variable *variable, struct fric_derivative_agreement *agreement);

@@ -64,8 +64,8 @@ static bool evaluate_collisions(struct api_job *job)
 	return true;
 }
 
-/* The functions that compute the outputs, by enum api_evaluate_output, and the variants that need contacts only. Sums
- * come first, in one pass. */
+/* The functions that compute the outputs, by enum api_evaluate_output, and variants for outputs that need only
+ * contacts. Sums come first, in one pass. */
 static const struct {
 	bool (*compute)(struct api_job *job);
 	unsigned contact_ns;

@@ -96,7 +96,7 @@ struct call {
 	struct fric_values first; /* first parameter: y, tau_aniso or tau_dir */
 	struct fric_values mu_s, mu_k, eps_v, mu_s_aniso, mu_k_aniso, stribeck_speed, viscous;
 	struct fric_law law;
-	int known_law; /* or API_UNKNOWN_LAW */
+	int known_law; /* enum fric_law_type, or API_UNKNOWN_LAW */
 	bool no_mu;
 };
 
@@ -291,7 +291,7 @@ static bool evaluate_all(struct api_check *check, const struct call *call, size_
 		struct api_path place = entry;
 		if (i % ENTRIES == 0 && api_check_stopped(check))
 			return false;
-		place.index = array->rank == 1 ? i * width : i; /* width: of the answer, and of the flat first parameter */
+		place.index = array->rank == 1 ? i * width : i; /* width: row length of the answer and of the first parameter */
 		evaluate_entry(call, i, out + i * width);
 		if (!isfinite(out[i * width]) || !isfinite(out[(i + 1) * width - 1]))
 			return api_fault_at(check->fault, API_E_RESULT_OVERFLOW, array->rank ? &place : &first.path,

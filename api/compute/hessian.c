@@ -33,7 +33,7 @@ static bool fill_places(struct api_job *job, const struct api_entries *e)
 	return inner && fill_triplets(job, memset(inner, 0, n * sizeof(*inner)), e);
 }
 
-/* Number of slip components of a contact of bodies. */
+/* The number of slip components of a contact of bodies. */
 static size_t body_slip(size_t dim)
 {
 	return dim == 3 ? 5 : 2;

@@ -10,7 +10,7 @@
 #include "api/sets/set.h"
 #include "api/validate/query.h"
 
-/* The request in examples: a vertex on a floor, at half of eps_v. */
+/* A request for examples: a vertex on a floor, at half of eps_v. */
 #define API_ONE_VERTEX \
 	"'dim': 3, 'velocities': [[0.25, 0, 0]], 'friction': {'eps_v': 0.5, 'mu': 0.5}, " \
 	"'collisions': {'plane_vertex': {'vertices': [0], 'plane_normal': [0, 0, 1], 'normal_force': 8}}"
@@ -32,7 +32,7 @@ struct api_steps {
 	bool is_measured; /* counted in metrics, which cover evaluations only */
 };
 
-/* Everything that belongs to one request; released in one place. */
+/* Everything that belongs to one request. It is released in one place. */
 struct api_job {
 	const struct api_call *call;
 	const struct api_service *service; /* copied from the call, like request and fault */
@@ -43,13 +43,13 @@ struct api_job {
 	struct api_lagged lagged; /* set if the request has a lagged part, or by api_job_open_set */
 	struct api_query query;
 	struct api_set_facts facts;           /* facts about the contacts */
-	const struct fric_contacts *contacts; /* own_contacts, or the set's */
+	const struct fric_contacts *contacts; /* own_contacts, or the contacts of the set */
 	struct fric_contacts *own_contacts;
 	struct fric_state *own_state;
-	struct api_set *set;              /* owner of the contacts; borrowed. NULL: own_contacts */
+	struct api_set *set;              /* owner of the contacts, borrowed; NULL: own_contacts */
 	struct api_document set_document; /* set by api_job_open_set */
 	struct api_lagged_velocities set_velocities;
-	const double *slip_velocities; /* [n_dofs] asked.state was created with these, unless the set provides it */
+	const double *slip_velocities; /* [n_dofs] velocities of asked.state, unless the set provides the state */
 	struct fric_query asked;       /* input of the core's evaluations */
 	struct api_render render;      /* the answer, begun before compute is called */
 	struct api_fault *fault;
@@ -94,23 +94,24 @@ bool api_job_url_query(struct api_job *job, const struct api_object *rules,
  * an earlier set of that name.
  * @return false: the request is deferred */
 bool api_job_admit_document(const struct api_job *job, const struct api_set *set);
-/* Reads the document from which the set's contacts were prepared, if that is admitted: fills in lagged and
+/* Reads the document from which the set's contacts were prepared, if that is admitted. Fills in lagged and
  * set_velocities. */
 bool api_job_open_set(struct api_job *job);
 
 /* Whether a call into the core succeeded; otherwise job->error, which the call has filled in, becomes the fault. */
 bool api_job_core(struct api_job *job, enum fric_code code);
-/* Number of DOFs of all vertices and bodies. */
+/* The number of DOFs of all vertices and bodies. */
 size_t api_job_n_dofs(const struct api_job *job);
 /* Joins two vectors into one over all DOFs, with bodies last.
  * @return one of the two if the other is empty, else an array in the arena; NULL with a fault */
 const double *api_job_join(struct api_job *job, const double *vertices, const double *bodies);
-/* [n * size] in the job's arena; NULL with a fault. */
+/* Allocates [n * size] in the job's arena. @return NULL with a fault */
 void *api_job_array(struct api_job *job, size_t n, size_t size);
-/* A pattern (sets/set.h) that lives as long as the answer; NULL with a fault. Call it at most once for a Hessian and at
- * most once for the Jacobian. */
+/* Provides a pattern (sets/set.h) that lives as long as the answer, or NULL with a fault. Call it at most once for a
+ * Hessian and at most once for the Jacobian. */
 const struct fric_pattern *api_job_pattern(struct api_job *job, int places);
-/* Checks the size of a result before anything is computed. @param field  the request's field that the fault points to
+/* Checks the size of a result before anything is computed.
+ * @param field  the request's field that the fault points to
  * @param what   the result
  * @return false with the fault at that field */
 bool api_job_fits(struct api_job *job, const char *field, const char *what, size_t bytes);

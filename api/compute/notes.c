@@ -26,7 +26,7 @@ static const char *brief(double value, char text[TEXT_BYTES])
 	return text;
 }
 
-/* Assigns a code to the next text. @return whether there is room for a text */
+/* Assigns a code to the next text. @return whether there is room for this text */
 static bool begin(struct taking *t, enum api_note code)
 {
 	const int n = t->notes->texts.n_errors;
@@ -68,7 +68,7 @@ static double hold(const struct fric_law *law, double mu_s, double mu_k)
 	return fric_law_force(high, mu_s, mu_k, 1, law);
 }
 
-/* @return whether there is a note */
+/* @return whether a note was taken */
 static bool note_hold(struct taking *t, const struct pair *p, size_t flat, double mu_s, double mu_k)
 {
 	static const double enough = 0.9; /* fraction of mu_s */

@@ -68,7 +68,7 @@ static const char pairs_of_mu_without_point[] =
 	" 'dependentSchemas': {'mu': {'properties': {'mu_s': false, 'mu_k': false}},"
 	" 'grain': {'properties': {'tangent_basis': false}}}}";
 
-/* Required unless the group is empty. */
+/* The members that are required unless the group is empty. */
 static const char needs_of_bodies[] =
 	"{'dependentRequired': {'mu_s': ['mu_k'], 'mu_k': ['mu_s']},"
 	" 'dependentSchemas': {'mu': {'properties': {'mu_s': false, 'mu_k': false}},"

@@ -36,8 +36,8 @@ enum api_field_kind {
 };
 
 /* clang-format off */
-/* Lengths of arrays: X(length, name in shapes). NULL: it is printed as a number. Some depend on the dimension or on the
- * type of contact. */
+/* Lengths of arrays: X(length, name in shapes). A length whose name is NULL is printed as a number. Some lengths depend
+ * on the dimension or on the type of contact. */
 #define API_LENGTHS(X) \
 	X(API_NO_LENGTH, NULL) \
 	X(API_N, "n") /* contacts of a group */ \
@@ -73,7 +73,7 @@ struct api_rule {
 	enum api_range range;
 	enum api_length shape[API_MAX_SHAPE]; /* for arrays */
 	bool required;
-	bool one_for_all;                           /* one row may be sent for all; if its length is 1, as a number */
+	bool one_for_all;                           /* one row may be sent for all; a row of length 1 is then a number */
 	bool bare;                                  /* the single row of one_for_all may be a number if its length is 1 */
 	int only;                                   /* the only dimension in which the field exists; 0: both */
 	unsigned types;                             /* bit set of the object types that have the field; 0: all */
@@ -94,7 +94,7 @@ struct api_object {
 	const char *meaning;
 	const struct api_rule *rules;
 	int n_rules;
-	int type;          /* index into the rules' type sets; -1: its rules have none */
+	int type;          /* index into the rules' type sets; -1 if the rules have none */
 	const char *extra; /* constraints of JSON Schema beyond the fields; NULL: none */
 };
 
@@ -135,7 +135,7 @@ enum { API_LEAST_POINTS = 2, API_MOST_POINTS = 4096 };
 enum { API_MATERIALS_FIELDS(API_PLACE) API_N_MATERIALS };
 enum { API_BARRIER_FIELDS(API_PLACE) API_N_BARRIER };
 enum { API_GROUP_FIELDS(API_PLACE) API_N_GROUP };
-/* The rule for a group's stencils. */
+/* The number of the rule for a group's stencils. */
 static inline int api_stencil_rule(enum fric_type type)
 {
 	return type < FRIC_N_VERTEX_TYPES ? API_GROUP_VERTICES : API_GROUP_BODIES;
@@ -146,7 +146,7 @@ enum { API_MAX_STEPS = 1024, API_MAX_VECTORS = 256 };
 enum { API_JACOBIAN_FORMAT, API_JACOBIAN_PATTERN, API_N_JACOBIAN };
 enum { API_COTANGENT_POTENTIAL, API_COTANGENT_GRADIENT, API_COTANGENT_BODY_GRADIENT, API_N_COTANGENTS };
 
-/* Values of `outputs`. */
+/* The values of `outputs`. */
 enum api_evaluate_output {
 	API_POTENTIAL,
 	API_GRADIENT,
@@ -188,7 +188,7 @@ enum api_function_kind { API_SMOOTH_FRICTION, API_SMOOTH_MU, API_LAW, API_DIRECT
 enum { API_CALL_FIELDS(API_PLACE) API_N_CALL };
 
 extern const struct api_object api_calls[API_N_FUNCTION_KINDS];
-/* The first parameter of a kind. */
+/* The rule of the first parameter of a kind. */
 const struct api_rule *api_call_first(enum api_function_kind kind);
 
 /* ---- UM-Bridge ---- */

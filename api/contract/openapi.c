@@ -158,7 +158,7 @@ static void add_successes(struct api_schemas *s, const struct described *d, json
 		add_answer(s, d, 304, "The client's copy is current: If-None-Match has its ETag.", responses);
 }
 
-/* The classes of statuses that apply to an operation, as bits of problem.h. */
+/* The kinds of routes (problem.h) to which an operation belongs, as bits. */
 static unsigned where(const struct described *d)
 {
 	const struct api_operation *o = d->operation;

@@ -8,7 +8,7 @@
 #include "api/contract/route.h"
 
 /**
- * The same service and table give the same bytes.
+ * Prints the description. The same service and table give the same bytes.
  * @param bytes  set to the length
  * @return malloc'd text, NUL-terminated; NULL when out of memory
  */

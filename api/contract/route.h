@@ -57,10 +57,10 @@ struct api_operation {
 	const struct api_object *url_query;       /* parameters of the URL query; NULL: none */
 	bool refuses_url_query;                   /* any URL query is an error; otherwise unknown parameters are ignored */
 	int status;                               /* on success; 0 means 200 */
-	bool answers_json;                        /* ignores Accept */
+	bool answers_json;                        /* the answer is JSON whatever Accept prefers */
 	bool merges;                              /* the body is a merge patch, and may have that media type */
 
-	/* Used in OpenAPI only. */
+	/* The members below are used in OpenAPI only. */
 	const char *id, *tag, *summary, *description;
 	const char *content; /* OpenAPI content of an answer that is not a document, as JSON with ' for "; NULL: no body */
 	bool is_timed;       /* the response has Server-Timing */
@@ -78,9 +78,9 @@ struct api_route {
 	bool is_open;      /* needs no token */
 	bool is_probe;     /* pages of any site may request it, because it reveals only that the server runs */
 	bool is_page;      /* links on other sites may lead to it */
-	bool is_readiness; /* 503 as soon as the server drains */
+	bool is_readiness; /* responds with 503 as soon as the server drains */
 	const char *pattern; /* regular expression for {name}, which handlers check; NULL: no check */
-	bool is_conditional; /* about a set: responses state its version, and may be 412 */
+	bool is_conditional; /* is about a set: responses state its version, and may be 412 */
 	bool is_folder;      /* owns everything below it: the last name may be empty or contain slashes */
 	bool is_servers;     /* handled by the server instead of api_handle */
 	bool (*exists)(const struct api_match *match); /* whether these names exist; NULL: the handler finds out */

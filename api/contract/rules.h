@@ -27,12 +27,12 @@
 #define RULE(place, called, ...) [place] = {.name = called, __VA_ARGS__},
 #define COEFFICIENT .range = API_NON_NEGATIVE, .unit = DIMENSIONLESS
 
-/* The core's field, for derivatives. */
+/* The core's field with respect to which there are derivatives. */
 #define BY(field) .by = {1 + FRIC_WRT_##field}
 #define BY_BOTH(s, k) .by = {1 + FRIC_WRT_##s, 1 + FRIC_WRT_##k}
 #define BY_ROW(row) .by = {1 + FRIC_ROW_##row}
 
-/* Fields of answers. */
+/* Rules of fields in answers. */
 #define REAL_ARRAY(called, means, in, ...) \
 	{.name = called, .kind = API_REALS, .shape = {__VA_ARGS__}, .required = true, .unit = in, .meaning = means}
 #define INTEGER_ARRAY(called, means, ...) \
@@ -63,7 +63,7 @@ extern const char *const api_group_names[FRIC_N_TYPES + 1], *const api_collision
 
 /* Objects used by several fields. */
 extern const struct api_object api_skipped_contact, api_collision_values, api_group_counts;
-extern const struct api_object *const api_hessian_answers[], *const api_jacobian_answers[]; /* by format */
+extern const struct api_object *const api_hessian_answers[], *const api_jacobian_answers[]; /* indexed by format */
 
 /* clang-format on */
 #endif

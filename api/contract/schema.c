@@ -38,7 +38,7 @@ json_t *api_schema_text(const char *format, ...)
 
 /* ---- lengths and limits ---- */
 
-/* Bounds of a length. to 0: no upper bound; dim 0: either dimension */
+/* Bounds of a length. to is 0 if there is no upper bound; dim 0 stands for either dimension. */
 struct span {
 	int from, to;
 };
@@ -162,7 +162,7 @@ static json_t *nest(struct api_schemas *schemas, const struct api_rule *rule, in
 	            span.to ? span.to : most_rows(schemas, rule->shape[from]));
 }
 
-/* All numbers of all rows in one array. A row of one number may also be a number. */
+/* The schema of all numbers of all rows in one array. A row of one number may also be a number. */
 static json_t *flat(struct api_schemas *schemas, const struct api_rule *rule, int rank, int type, int dim)
 {
 	json_int_t most = most_rows(schemas, rule->shape[0]);
@@ -383,7 +383,7 @@ static int add_words(const struct api_rule *rule, char *out, size_t bytes)
 	return at;
 }
 
-/* "Meaning. Shape [n], or one for all. Unit: force. 3D only." */
+/* Prints a description, such as "Meaning. Shape [n], or one for all. Unit: force. 3D only." */
 static json_t *describe(const struct api_rule *rule, int type)
 {
 	char shape[96] = "", words_of[MAX_TEXT / 2] = "";
@@ -408,7 +408,7 @@ static void add_default(struct api_schemas *schemas, const struct api_rule *rule
 		api_schema_set(schemas, schema, "default", json_string(rule->words[0]));
 }
 
-/* Structured copies of the description, for programs that generate tables. */
+/* Adds the parts of the description as members, for programs that generate tables. */
 static void add_notes(struct api_schemas *schemas, const struct api_rule *rule, int type, json_t *schema)
 {
 	char shape[96];

@@ -21,21 +21,21 @@ struct api_schemas {
 /* Adds value and returns it, as api_render_add does. Takes over the reference; NULL marks a failure. */
 json_t *api_schema_set(struct api_schemas *schemas, json_t *object, const char *name, json_t *value);
 json_t *api_schema_append(struct api_schemas *schemas, json_t *list, json_t *value);
-/* {"$ref": "#/components/KIND/NAME"} */
+/* Makes {"$ref": "#/components/KIND/NAME"}. */
 json_t *api_schema_ref(const char *kind, const char *name);
-/* {"anyOf": forms}, or the only form. Takes over the list. */
+/* Makes {"anyOf": forms}, or returns the only form. Takes over the list. */
 json_t *api_schema_any_of(struct api_schemas *schemas, json_t *forms);
 /* Makes a string. Arguments as for printf. */
 __attribute__((format(printf, 1, 2))) json_t *api_schema_text(const char *format, ...);
 
-/* {"$ref": ...} to a schema among the components, which is added first if it is missing. */
+/* Makes a {"$ref": ...} to a schema among the components, and first adds the schema if it is missing. */
 json_t *api_schema_of(struct api_schemas *schemas, const struct api_object *object);
-/* The schema of one field with its description; type: the type of the object that has the field. */
+/* Makes the schema of one field with its description. type: the type of the object that has the field */
 json_t *api_schema_field(struct api_schemas *schemas, const struct api_rule *rule, int type);
-/* The constraints that a dimension adds to the fields of a request: lengths of rows, and fields that do not exist in
- * it. */
+/* Makes the constraints that a dimension adds to the fields of a request: lengths of rows, and fields that do not exist
+ * in it. */
 json_t *api_schema_of_dimension(struct api_schemas *schemas, const struct api_object *object, int dim);
-/* The schema of a reference to an array of a frame. */
+/* Makes the schema of a reference to an array of a frame. */
 json_t *api_schema_reference(void);
 
 #endif

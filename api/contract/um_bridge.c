@@ -1,4 +1,4 @@
-/* UM-Bridge. */
+/* The objects of UM-Bridge. */
 #include "api/contract/rules.h"
 
 /* clang-format off */

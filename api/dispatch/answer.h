@@ -23,7 +23,7 @@ bool api_answer_print(struct api_render *render, enum api_format format, size_t 
  */
 bool api_answer_finish(const struct api_call *call, struct api_render *render, bool ok);
 
-/* Makes a printed buffer the body. */
+/* Makes a printed buffer the body of a response. */
 void api_answer_take(struct api_response *response, const struct api_buffer *text);
 
 /* Sets the fault of an answer that is longer than the service may send. @return false */

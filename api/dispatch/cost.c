@@ -4,8 +4,8 @@
 
 /* Nanoseconds per item. */
 enum {
-	VERTEX = 25, /* zeroing and summing its numbers, and its rows */
-	TEXT = 20,   /* printing it */
+	VERTEX = 25, /* zeroing and summing a vertex's numbers, and its rows */
+	TEXT = 20,   /* printing a number as text */
 	BINARY = 1,
 	NODE = 80,
 	SET_NODES = 10 + FRIC_N_TYPES, /* members of a set's description, without skipped contacts */

@@ -19,10 +19,10 @@ struct api_set;
  * is vectorised. */
 enum {
 	API_COST_SUMS = 200,         /* preparation, potential and gradient */
-	API_COST_MATRIX = 300,       /* its block of a matrix, without printing numbers */
-	API_COST_STEP = 30,          /* per step of a line */
-	API_COST_PRODUCT = 60,       /* per vector */
-	API_COST_DERIVATIVES = 4000, /* with respect to all fields */
+	API_COST_MATRIX = 300,       /* block of a matrix, without printing numbers */
+	API_COST_STEP = 30,          /* one step of a line */
+	API_COST_PRODUCT = 60,       /* one vector of a product */
+	API_COST_DERIVATIVES = 4000, /* derivatives with respect to all fields */
 };
 
 /* The amounts of work of a request; unknown ones are 0. */
@@ -31,7 +31,7 @@ struct api_work {
 	size_t n_vertices, n_bodies;
 	size_t document_bytes; /* length of a set's document that must be read again */
 	uint64_t contact_ns;   /* per contact at vertices; a contact of bodies takes several times as long */
-	uint64_t n_numbers;    /* in the answer */
+	uint64_t n_numbers;    /* numbers in the answer */
 	uint64_t n_nodes;      /* members and entries of the answer, excluding numbers in arrays */
 	bool prints_text;      /* the answer is JSON */
 };
@@ -53,14 +53,15 @@ enum { API_SMALL_NS = 150000 };
 
 /* Whether the work exceeds API_SMALL_NS. */
 bool api_work_is_large(const struct api_work *work);
-/* Whether the service may compute it; otherwise the request is deferred. @return false with fault->deferred */
+/* Whether the service may compute this much work. Otherwise the request is deferred. @return false with
+ * fault->deferred */
 bool api_cost_admit(const struct api_service *service, const struct api_work *work, struct api_fault *fault);
 
 /* ---- before a body is decoded ---- */
 
 /* Whether reading the body already takes too long. */
 bool api_cost_of_body(const struct api_service *service, const struct api_request *request);
-/* Always large: /v1/check takes some 10 us per contact. */
+/* Estimates that a request is always large: /v1/check takes some 10 us per contact. */
 bool api_cost_always(const struct api_service *service, const struct api_request *request);
 
 #endif

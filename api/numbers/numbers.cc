@@ -83,7 +83,8 @@ inline const char *read_eights(const char *p, const char *, uint64_t &, bool &)
 #endif
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-// Counts at most seven zeros after "0.", without a branch, since their number is unpredictable. text: least_long digits
+// Counts at most seven zeros after "0.", without a branch, because their number is unpredictable. text: least_long
+// digits
 inline std::ptrdiff_t zeros_in_front(const char *text)
 {
 	uint64_t v;
@@ -178,7 +179,7 @@ inline bool are_digits_exact(const char *text, const parts &number)
 	       significant_digits(text, number) <= max_exact_digits;
 }
 
-// If digits and power are exact, there is a single rounding.
+// Converts a number whose digits and power of ten are exact, so that there is a single rounding.
 inline bool convert_exactly(const parts &number, double &value)
 {
 	if (number.digits > max_exact)

@@ -41,7 +41,7 @@ enum {
 	EXPONENT_BIAS = 1075, /* of c 2^q, where c is an integer */
 	MAX_EXPONENT = 2047,
 	DIGITS = 17,
-	BEHIND_POINT = 4, /* bits of y after the point; its unit is a quarter of 10^k */
+	BEHIND_POINT = 4, /* bits of y after the point; the bits of a quarter of 10^k come before it */
 	UNIT = 4 << BEHIND_POINT,
 	BIAS = 2,
 	LARGEST_ERROR = 4,
@@ -102,7 +102,7 @@ static inline uint64_t choose(const struct interval *v, bool narrow)
 	return either(lower_ten | upper_ten, ten + either(upper_ten, 10, 0), s + up);
 }
 
-/* c 2^q, c > 0 */
+/* The shortest decimal of c 2^q, c > 0. */
 static inline struct decimal shortest(uint64_t c, int q)
 {
 	const bool narrow = c == HIDDEN_BIT && q > 1 - EXPONENT_BIAS;
@@ -152,12 +152,12 @@ struct digits {
 #ifdef __SSE2__
 		__m128i all;
 #endif
-	} rest; /* in ASCII */
+	} rest; /* the remaining digits in ASCII */
 	int n;
 };
 
 #ifdef __SSE2__
-/* The steps of eight_digits, for both halves at once. */
+/* Does the steps of eight_digits for two halves at once. */
 static inline __m128i sixteen_digits(uint64_t next, uint64_t last)
 {
 	const __m128i n = _mm_set_epi64x((long long)last, (long long)next);

@@ -10,7 +10,7 @@
 #include "api/dispatch/answer.h"
 #include "api/problem.h"
 
-/* Includes the file as assets.c does. */
+/* Includes the file in the same way as assets.c. */
 __asm__(".pushsection .rodata\n"
         ".globl api_troubleshooting\n.hidden api_troubleshooting\napi_troubleshooting:\n"
         ".incbin \"docs/troubleshooting.md\"\n"
@@ -22,7 +22,7 @@ struct text {
 	const char *at, *end;
 };
 
-/* The page under construction. Text that does not fit is dropped, and the end of the page detects that. */
+/* The page under construction. Text that does not fit is dropped, which is detected at the end. */
 struct page {
 	struct api_buffer buffer;
 	bool failed;
@@ -48,7 +48,7 @@ static struct text section_of(const char *code)
 	char heading[64];
 	snprintf(heading, sizeof(heading), "\n### %s\n", code);
 	const char *at = strstr(api_troubleshooting, heading);
-	if (!at) /* impossible, as tests check */
+	if (!at) /* impossible, as the tests check */
 		return (struct text){api_troubleshooting, api_troubleshooting};
 	at += strlen(heading);
 	const char *end = strstr(at, "\n##");

@@ -1,4 +1,4 @@
-/* /v1/check, and the same operation for a set. */
+/* The operations of /v1/check, also for a set. */
 #include "api/compute/compare.h"
 
 #include "api/dispatch/cost.h"

@@ -1,4 +1,4 @@
-/* /v1/jvp, /v1/vjp, and the same operations for a set. */
+/* The operations of /v1/jvp and /v1/vjp, also for a set. */
 #include "api/compute/derivatives.h"
 
 #include "api/dispatch/cost.h"

@@ -1,4 +1,4 @@
-/* /v1/evaluate, and the same operation for a set. */
+/* The operations of /v1/evaluate, also for a set. */
 #include "api/compute/steps.h"
 
 #include "api/dispatch/cost.h"

@@ -1,4 +1,4 @@
-/* /v1/functions. */
+/* The operations of /v1/functions. */
 #include "api/compute/functions.h"
 
 #include <string.h>
@@ -61,7 +61,7 @@ static bool post_function(const struct api_call *call)
 	return ok;
 }
 
-/* Whether evaluating the entries may take long: a tenth of a microsecond per byte. */
+/* Whether evaluating the entries may take long, at a tenth of a microsecond per byte. */
 static bool takes_many_values(const struct api_service *service, const struct api_request *request)
 {
 	enum { MANY_BYTES = 2 << 10 };

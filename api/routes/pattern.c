@@ -1,4 +1,4 @@
-/* /v1/sets/{name}/pattern. */
+/* The operation of /v1/sets/{name}/pattern. */
 #include "api/compute/steps.h"
 
 #include "api/dispatch/answer.h"

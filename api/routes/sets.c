@@ -60,7 +60,7 @@ static bool is_wanted(const struct api_request *request, const struct api_kept *
 
 /* Finds the set that the path names, and checks that it has the version that the request requires. Always adds the
  * version to the response.
- * @param uses  counts as use
+ * @param uses  whether this counts as use
  * @return held; NULL with *fault: 422 (no name), 404, 412 */
 static struct api_set *find_set(const struct api_call *call, bool uses)
 {
@@ -140,7 +140,7 @@ static bool describe_set(struct api_job *job)
 	return true;
 }
 
-/* Answers with a set that exists. */
+/* Responds with a set that exists. */
 static bool answer_set(const struct api_call *call, struct api_set *set)
 {
 	static const struct api_steps steps = {NULL, have_set, describe_set, NULL, false};

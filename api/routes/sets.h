@@ -8,7 +8,7 @@
 
 /**
  * Runs api_job_run. On routes of sets it does so for the set that the path names, if it has the version that the
- * request requires; this always adds the version to the response, and counts as use.
+ * request requires; this adds the version to the response, and counts as use.
  * @return false with *fault: for sets also 422 (no name), 404, 412
  */
 bool api_run(const struct api_call *call, const struct api_steps *steps, void *more);
@@ -16,7 +16,7 @@ bool api_run(const struct api_call *call, const struct api_steps *steps, void *m
 /* Whether it takes long to read the document of the set named in the path and to spend contact_ns on each of its
  * contacts. False if there is no such set. */
 bool api_set_is_large(const struct api_service *service, const struct api_request *request, uint64_t contact_ns);
-/* Whether a request that prepares or sums the set's contacts is certainly costly, however short its body. */
+/* Whether a request that prepares or sums the set's contacts is certainly large, however short its body is. */
 bool api_set_query_is_large(const struct api_service *service, const struct api_request *request);
 
 #endif

@@ -1,6 +1,6 @@
 /**
- * The table of routes. To add a route, add a row to the table and a file with its handlers and operations; everything
- * else follows.
+ * The table of routes. A new route needs a row there, and a file with its handlers and operations; everything else
+ * follows from the row.
  */
 #ifndef API_TABLE_H
 #define API_TABLE_H

@@ -9,7 +9,7 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "stencils are hashed as they lie in memory");
 
-/* The input of a version, piece by piece. A long piece enters as its own hash, so that the whole stays short. */
+/* The input of a version, piece by piece. A long piece is replaced by its hash, so that the input stays short. */
 struct pieces {
 	char bytes[256];
 	size_t n;

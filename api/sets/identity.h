@@ -1,7 +1,7 @@
 /**
- * Identifiers of sets: the version is derived from the bytes that were sent, the pattern's tag from the stencils. 128
- * bits of XXH3, the same on every machine, as 32 hexadecimal digits. A caller can fool only itself, so no key is
- * needed.
+ * Identifiers of sets: the version is derived from the bytes that were sent, the pattern's tag from the stencils. They
+ * are 128 bits of XXH3, the same on every machine, printed as 32 hexadecimal digits. A caller can fool only itself, so
+ * no key is needed.
  */
 #ifndef API_IDENTITY_H
 #define API_IDENTITY_H
@@ -29,7 +29,7 @@ struct fric_batch;
  * stencils. */
 void api_stencils_identify(const struct fric_batch *batch, char version[API_VERSION_BYTES]);
 
-/* Whether a name has 1 to 64 of A-Z a-z 0-9 . _ ~ -, and is not "." or "..". */
+/* Whether a name consists of 1 to 64 of A-Z a-z 0-9 . _ ~ - and is neither "." nor "..". */
 bool api_is_set_name(const char *name);
 
 #endif

@@ -147,7 +147,7 @@ const struct fric_schedule *api_set_schedule(struct api_set *set, const struct f
 
 /* ---- lagged velocities ---- */
 
-/* Lengths of the velocities of vertices and of bodies. */
+/* The number of velocity components of all vertices, and of all bodies. */
 static size_t n_of_vertices(const struct api_set_facts *facts)
 {
 	return facts->n_vertices * facts->dim;
@@ -158,7 +158,7 @@ static size_t n_of_bodies(const struct api_set_facts *facts)
 	return facts->n_bodies * api_twist(facts->dim);
 }
 
-/* Copies into memory that counts. @return false when out of memory */
+/* Copies values into memory of the set, which counts. @return false when out of memory */
 static bool keep(struct api_set *set, const double *values, size_t n, double **kept, struct api_fault *fault)
 {
 	if (!values)

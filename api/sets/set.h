@@ -51,7 +51,7 @@ struct api_set {
 	struct api_skipped first_skipped[API_FIRST_SKIPPED]; /* in the order of groups */
 	size_t n_first_skipped;
 	struct api_archive document;
-	/* NULL until first used. Only one thread at a time makes a schedule that is kept. */
+	/* Made on first use, NULL until then. Only one thread at a time makes a schedule that is kept. */
 	_Atomic(struct fric_schedule *) schedule;
 	_Atomic(struct api_shared_pattern *) patterns[API_N_PLACES];
 	atomic_flag makes_schedule, keeps_pattern[API_N_PLACES];
@@ -85,14 +85,15 @@ static inline struct api_set *api_set_of(struct api_kept *kept)
 enum fric_code api_places_create(const struct fric_context *context, const struct fric_contacts *contacts, int places,
                                  struct fric_pattern **pattern, struct fric_error *error);
 /**
- * The pattern of a triangle or of the Jacobian. Kept with the set if there is room for it.
+ * Provides the pattern of a triangle or of the Jacobian, which is kept with the set if there is room for it.
  * @return held, to be released; NULL with *fault
  */
 struct api_shared_pattern *api_set_pattern(struct api_set *set, const struct fric_context *context, int places,
                                            struct api_fault *fault);
 void api_pattern_release(struct api_shared_pattern *pattern);
 
-/* The set's schedule, made for this context on first use. NULL: evaluation uses one thread, or there is no room. */
+/* The set's schedule, which is made for this context on first use. NULL: evaluation uses one thread, or there is no
+ * room. */
 const struct fric_schedule *api_set_schedule(struct api_set *set, const struct fric_context *context);
 
 #endif

@@ -14,7 +14,7 @@ enum {
 	SHARED_MS = 60000, /* sets unused for that long are evicted to make room for other callers */
 };
 
-/* A circular list; the head is a link, too. */
+/* A link of a circular list; the list's head is also one. */
 struct ring {
 	struct ring *before, *after;
 };
@@ -24,16 +24,16 @@ struct amount {
 	size_t names, bytes;
 };
 
-/* A caller, who is recorded as long as there are sets of it, named or held. */
+/* A caller. Its record lives as long as it has sets, named or held. */
 struct caller {
 	char name[API_CALLER_BYTES];
 	uint64_t hash;
 	struct caller *next;   /* next in its bucket, or in the list to be freed */
 	struct ring sets;      /* sets with a name, least recently used first */
 	size_t n_sets;         /* named or held */
-	struct amount has;     /* bytes: of all sets, named or held */
+	struct amount has;     /* its bytes are those of all sets, named or held */
 	struct amount planned; /* while room is made: `has` after the evictions chosen so far */
-	uint64_t plan;         /* number of the plan that `planned` belongs to */
+	uint64_t plan;         /* number of the plan to which `planned` belongs */
 };
 
 /* The store's record of a set; it lives as long as the set. */
@@ -41,10 +41,10 @@ struct api_entry {
 	char name[API_SET_NAME_BYTES];
 	struct api_kept *kept;
 	struct caller *caller;
-	size_t n_holders; /* the store counts as one while the set has its name */
+	size_t n_holders; /* number of holders, of which the store is one while the set has its name */
 	int64_t used_ms;
 	bool is_named;
-	bool is_used;           /* from a hold that counts as use until only the store holds it */
+	bool is_used;           /* set by a hold that counts as use, until only the store holds it */
 	struct api_entry *next; /* next in its bucket */
 	struct api_entry *also; /* next in the list of sets to be evicted, or freed */
 	uint64_t plan;          /* number of the last plan that has chosen it */
@@ -104,7 +104,7 @@ static int64_t lock(struct api_sets *sets)
 	return sets->now_ms();
 }
 
-/* The thread that frees a set has the account of another request, which must not be credited. */
+/* The account of the thread that frees a set belongs to another request, which must not be credited. */
 static void bury(struct api_sets *sets, struct grave *grave)
 {
 	struct api_pool *pool = sets->limits.pool;
@@ -319,7 +319,7 @@ static void choose(struct plan *plan, struct api_entry *entry, enum api_eviction
 	plan->last = entry;
 }
 
-/* Whether names, or bytes, must be evicted for a caller that stays within its share. */
+/* Whether names (or bytes) must be evicted for a caller that stays within its share. */
 static bool is_due(size_t too_much, size_t after, size_t share)
 {
 	return too_much > 0 && after <= share;
@@ -350,7 +350,7 @@ static void choose_own(struct plan *plan, bool until_due)
 	}
 }
 
-/* Whether the caller of a set exceeds its share of names or bytes, of which only those that are due count. @param least
+/* Whether the caller of a set exceeds its share of names or of bytes; only what is due counts. @param least
  *  bytes that the caller must keep */
 static bool is_above(const struct plan *plan, const struct api_entry *entry, size_t least)
 {
@@ -406,7 +406,7 @@ static struct plan plan_for(struct api_sets *sets, const struct caller *caller, 
 	};
 }
 
-/* Makes room for `more` of a caller. @return false, with nothing evicted, if that is impossible */
+/* Makes room for `more` of a caller's amounts. @return false, with nothing evicted, if that is impossible */
 static bool make_room(struct api_sets *sets, const struct caller *caller, struct amount more, size_t leaving,
                       int64_t now, struct grave *grave)
 {
@@ -476,7 +476,7 @@ static enum api_put put(struct api_sets *sets, struct caller *caller, struct api
 	return current ? API_PUT_REPLACED : API_PUT_CREATED;
 }
 
-/* Puts a set into the store. It counts as one of its caller's, of which all others may have to go. */
+/* Puts a set into the store. It counts towards its caller's limits, so all other sets of the caller may have to go. */
 static enum api_put put_for(struct api_sets *sets, const char *caller_name, struct api_entry *entry,
                             const struct api_kept *old, int64_t now, struct grave *grave)
 {

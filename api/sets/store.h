@@ -24,12 +24,12 @@ struct api_sets_limits {
 	size_t n;                /* number of all sets */
 	size_t n_per_caller;     /* number of sets of one caller */
 	long long idle_seconds;  /* sets unused for longer are forgotten */
-	struct api_pool *pool;   /* source of the store's own records, outliving it; NULL: malloc */
+	struct api_pool *pool;   /* source of the store's own records, which outlives it; NULL: malloc */
 };
 
 /* First member of a set. Before it is put, everything is zero except free, bytes and version. */
 struct api_kept {
-	void (*free)(struct api_kept *kept); /* called once, on any thread, when nobody holds the set any more */
+	void (*free)(struct api_kept *kept); /* called once, on any thread, when the last holder has released the set */
 	atomic_size_t bytes; /* memory of the set. The store adds its record; later only api_kept_grow adds to it */
 	char version[API_VERSION_BYTES];
 	char before[API_VERSION_BYTES]; /* written by api_sets_put: version of the set that it replaced; "" if the name
@@ -55,7 +55,7 @@ const struct api_sets_limits *api_sets_limits(const struct api_sets *sets);
 
 /**
  * Holds the set of a name, to be released with api_kept_release; NULL if there is none.
- * @param uses  counts as a use, hit or miss, and postpones expiry
+ * @param uses  whether this counts as a use, hit or miss, and postpones expiry
  */
 struct api_kept *api_sets_hold(struct api_sets *sets, const char *caller, const char *name, bool uses);
 /* Releases a set. Its last release ends its use, at the current time. A set that was never in the store is freed. kept
@@ -99,7 +99,7 @@ void api_sets_expire(struct api_sets *sets);
 
 struct api_listed {
 	char name[API_SET_NAME_BYTES];
-	size_t bytes;          /* when it was listed */
+	size_t bytes;          /* memory when it was listed */
 	struct api_kept *kept; /* held */
 };
 /**
@@ -122,7 +122,7 @@ enum api_eviction {
 	API_N_EVICTIONS
 };
 struct api_sets_counts {
-	size_t n, bytes; /* at the moment */
+	size_t n, bytes; /* current number and memory */
 	uint64_t n_created, n_replaced, n_removed, n_hits, n_misses, n_evicted[API_N_EVICTIONS];
 	uint64_t n_refused; /* puts and growths that failed for lack of room */
 };

@@ -21,7 +21,7 @@ static const char *message_of(const struct api_fault *fault)
 	return *fault->detail ? fault->detail : fault->n_errors ? fault->errors[0].detail : "";
 }
 
-/* Writes an error of the protocol. @return false when out of memory */
+/* Writes an error in the protocol's form. @return false when out of memory */
 static bool tell(int status, const char *type, const char *message, struct api_response *response)
 {
 	json_t *root = json_pack("{s:{s:s, s:s}}", "error", "type", type, "message", message);

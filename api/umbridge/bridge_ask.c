@@ -37,7 +37,7 @@ static const struct api_array *array_of(const struct api_bridge *b, const json_t
 	return api_document_array(&b->body, node);
 }
 
-/* @return NULL after a fault */
+/* The text of a string. @return NULL after a fault */
 static const char *text_of(const struct api_bridge *b, const json_t *node, const char *what)
 {
 	if (!json_is_string(node))
@@ -88,7 +88,7 @@ bool api_bridge_begin(struct api_bridge *b)
 
 /* ---- set ---- */
 
-/* Called before the set's document is read. The work is estimated with every contact prepared anew. */
+/* Called before the set's document is read. The estimate includes preparing every contact again. */
 static bool admit(const struct api_bridge *b, const struct api_set *set)
 {
 	struct api_work work = {.contact_ns = API_COST_SUMS, .document_bytes = set->document.n};
@@ -206,7 +206,7 @@ static bool is_new(const struct api_bridge *b, const char *pointer)
 	return true;
 }
 
-/* Suggests a pointer in place of a wrong one: the same with a leading slash, or the default inputs. */
+/* Suggests an alternative to a wrong pointer: the same with a leading slash, or the default inputs. */
 static void explain_inputs(struct api_bridge *b, const char *pointer, char help[256])
 {
 	char slashed[API_NAME_BYTES];

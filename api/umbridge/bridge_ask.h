@@ -17,14 +17,14 @@ struct api_kept;
 enum api_bridge_model { API_BRIDGE_FRICTION, API_BRIDGE_GRADIENT, API_N_BRIDGE_MODELS };
 extern const char *const api_bridge_models[API_N_BRIDGE_MODELS + 1]; /* names of the models, NULL-terminated */
 
-/* The calls of the protocol. */
+/* The calls in the protocol. */
 enum api_bridge_call { API_BRIDGE_EVALUATE, API_BRIDGE_VJP, API_BRIDGE_JVP, API_BRIDGE_SECOND, API_N_BRIDGE_CALLS };
 bool api_bridge_supports(enum api_bridge_model model, enum api_bridge_call call);
 
 /* One input vector of a model. */
 struct api_bridge_input {
 	const char *pointer; /* JSON Pointer to the field, "/friction/mu_s"; borrowed from the request's document */
-	size_t n;            /* length, in the order of the set's document */
+	size_t n;            /* length; its numbers are in the order of the set's document */
 	size_t array;        /* index among the arrays of the set's document; unused for velocities */
 	size_t side;         /* for a symmetric table of side * side numbers; otherwise 0 */
 	bool has_second;     /* whether second derivatives with respect to it exist */
@@ -44,7 +44,7 @@ struct api_bridge {
 	struct api_document body;        /* of the request, with every row of numbers as an array of its own */
 	enum api_bridge_model model;
 	struct api_kept *kept;        /* the set, held; NULL: the built-in scene */
-	struct api_document document; /* of the set or the scene */
+	struct api_document document; /* document of the set or the scene */
 	struct api_set_facts facts;
 	struct api_bridge_input *inputs; /* [n_inputs] */
 	size_t n_inputs;
@@ -71,7 +71,7 @@ bool api_bridge_apply(struct api_bridge *bridge, struct api_lagged *lagged, stru
                       struct api_lagged_velocities *directions);
 void api_bridge_end(struct api_bridge *bridge);
 
-/* Length of the output. */
+/* The length of the output. */
 size_t api_bridge_output_size(const struct api_bridge *bridge);
 
 /* The built-in scene, which models use if config names no collision set: two blocks and a floor, as meshes and as

@@ -106,7 +106,7 @@ static int near_rule(const char *name, const struct api_object *object)
 	return api_suggest_found(&near) ? find_rule(api_suggest_found(&near), object) : -1;
 }
 
-/* Describes the object below this one that has such a field; false if none has. */
+/* Describes the object below this one that has such a field. @return false if none has it */
 static bool find_home(const char *name, const struct api_object *object, char home[64])
 {
 	for (int i = 0; i < object->n_rules; i++) {
@@ -124,7 +124,7 @@ static bool find_home(const char *name, const struct api_object *object, char ho
 	return false;
 }
 
-/* Whether the name is a field of the other part of a request, and the name of that part. */
+/* Whether the name is a field of the other part of a request, and which part that is. */
 static bool is_elsewhere(const struct api_check *check, const char *name, char home[64])
 {
 	if (!check->elsewhere || (find_rule(name, check->elsewhere) < 0 && !find_home(name, check->elsewhere, home)))
@@ -135,7 +135,7 @@ static bool is_elsewhere(const struct api_check *check, const char *name, char h
 	return true;
 }
 
-/* Whether the name belongs to another object, and which one. The field then counts as given there. */
+/* Whether the name belongs to another object, and which one. If so, the field counts as given there. */
 static bool note_misplaced(struct api_check *check, const char *name, char home[64])
 {
 	if (!check->whole)

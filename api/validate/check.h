@@ -18,9 +18,9 @@ struct api_check {
 	const struct api_document *document;
 	struct api_arena *arena; /* for converted numbers */
 	struct api_fault *fault;
-	const struct api_object *whole;        /* rules of the whole document, to suggest the place of a misplaced field; or
-	                                 * NULL */
-	const struct api_object *elsewhere;    /* rules of the other part of a request, where it may belong; or NULL */
+	const struct api_object *whole;     /* rules of the whole document, to suggest where a misplaced field belongs;
+	                                     * or NULL */
+	const struct api_object *elsewhere; /* rules of the other part of a request, where it may belong instead; or NULL */
 	const char *misplaced[API_MAX_ERRORS]; /* names found in the wrong object */
 	int n_misplaced;
 	const json_t *patch; /* the patch that was merged into the document; or NULL */
@@ -37,9 +37,9 @@ struct api_field {
 	const json_t *node; /* NULL: absent */
 	struct api_path path;
 	const struct api_rule *rule;  /* the field's rule; NULL: unknown */
-	const json_t *const *members; /* of a checked object, by rule; NULL: look members up by name */
+	const json_t *const *members; /* for a checked object, its members by rule; NULL: look them up by name */
 	unsigned excused; /* of a checked object, bits by rule: members that are not reported as missing, because
-	                               * a misspelt name was meant for them or they have been reported */
+	                   * a misspelt name was meant for them or they have been reported */
 	bool is_excused;  /* likewise, for the field itself */
 };
 
@@ -48,7 +48,7 @@ enum { API_MOST_RULES = 32 }; /* bits of `excused` */
 /* A length that is unknown because of another fault. Shapes and indices that depend on it are not checked. */
 #define API_UNKNOWN_LENGTH ((size_t)-1)
 
-/* Expected shape: [n, inner[0], inner[1]], sent nested or flat. */
+/* The expected shape: [n, inner[0], inner[1]], sent nested or flat. */
 struct api_shape {
 	size_t n;
 	int n_inner;
@@ -68,10 +68,10 @@ struct api_shape api_shape_of(const struct api_rule *rule, const size_t lengths[
 /* Numbers that are read between two checks of the stop flag. */
 enum { API_SPAN = 1 << 18 };
 
-/* Returns true with the fault set if the request was stopped. */
+/* @return true with the fault set if the request was stopped */
 bool api_check_stopped(struct api_check *check);
 
-/* Reports a value of the wrong kind; expected: "a number". @return false */
+/* Reports a value of the wrong kind; expected: such as "a number". @return false */
 bool api_fault_kind(struct api_check *check, const struct api_field *field, const char *expected);
 /* Names the kind of a node for messages: "an object", "a string", "an array of numbers" ... */
 const char *api_kind(const struct api_check *check, const json_t *node);
@@ -85,7 +85,7 @@ bool api_check_root(struct api_check *check, const struct api_object *whole, con
                     struct api_field *root);
 /* Requires an object without unknown members. Afterwards api_ruled finds its members without a lookup. */
 bool api_check_object(struct api_check *check, struct api_field *field, const struct api_object *object);
-/* api_check_object for an optional member. @return whether there is an object with members to check */
+/* As api_check_object, for an optional member. @return whether there is an object with members to check */
 bool api_check_inner(struct api_check *check, struct api_field *field);
 /* Whether the field was sent, possibly under a similar name or in another place. */
 bool api_is_given(const struct api_check *check, const struct api_field *field);
@@ -111,16 +111,16 @@ bool api_check_count(struct api_check *check, const struct api_field *field, siz
 /* Counts rows of `row` numbers in an array, nested or flat; row 0: rows are bare numbers.
  * @return false if it has another shape */
 bool api_count_rows(const struct api_array *array, size_t row, size_t *n);
-/* api_count_rows for a field; another shape is a fault. */
+/* As api_count_rows, for a field. Another shape is a fault. */
 bool api_check_rows(struct api_check *check, const struct api_field *field, size_t row, size_t *n);
 /* Reads finite numbers of a given shape; these are in the document, the frame or the arena. If the field is absent or
  * the shape unknown, data is set to NULL. */
 bool api_check_values(struct api_check *check, const struct api_field *field, const struct api_shape *shape,
                       struct fric_values *out);
-/* api_check_values by the field's rule; *out is unchanged if there are no numbers. */
+/* As api_check_values, by the field's rule; *out is unchanged if there are no numbers. */
 void api_check_reals(struct api_check *check, const struct api_field *field, const size_t lengths[API_N_LENGTHS],
                      const double **out);
-/* api_check_reals for a row of `dim` numbers per vertex; *out is unchanged if there are no numbers. */
+/* As api_check_reals, for a row of `dim` numbers per vertex; *out is unchanged if there are no numbers. */
 void api_check_per_vertex(struct api_check *check, const struct api_field *field, size_t n_vertices, size_t dim,
                           const double **out);
 /* Reads integers in [0, limit) of shape [n, row] (row 0: [n]); these are in the frame or in the arena. Sets NULL if the

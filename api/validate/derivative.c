@@ -4,12 +4,12 @@
 
 #include "api/base/suggest.h"
 
-/* State of the checks of a request for derivatives. */
+/* The state of the checks of a request for derivatives. */
 struct derivative_check {
 	struct api_check *check;
 	struct api_derivative *out;
 	struct api_field root;
-	const struct api_set_facts *facts; /* NULL: the list of fields is incomplete after faults */
+	const struct api_set_facts *facts; /* NULL: after faults, the list of fields is incomplete */
 	bool of_set;
 };
 

@@ -1,4 +1,4 @@
-/* Coefficients and the law: "friction" of a request. */
+/* Checks the coefficients and the law: "friction" in a request. */
 #include "api/validate/request.h"
 
 #include <math.h>
@@ -20,8 +20,8 @@ static const json_t *find(const json_t *root, const struct api_path *path)
 	return path->up ? json_object_get(find(root, path->up), path->key) : root;
 }
 
-/* Help for a merged document: which of two fields the patch must remove, because it brings the other; "" without a
- * patch. */
+/* The end of a message about a merged document: which of two fields the patch must remove, because it brings the other;
+ * "" without a patch. */
 static const char *explain_patch(const struct api_check *check, const struct api_field *a, const struct api_field *b,
                                  char help[96])
 {

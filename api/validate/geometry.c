@@ -1,4 +1,4 @@
-/* Inputs of geometry and normal forces, and the treatment of degenerate contacts. */
+/* Checks the inputs of geometry and normal forces, and the treatment of degenerate contacts. */
 #include "api/validate/request.h"
 
 static void check_barrier_words(struct api_check *check, const struct api_field *field, struct fric_barrier *barrier)

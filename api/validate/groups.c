@@ -1,4 +1,4 @@
-/* Contacts: "collisions" of a request. */
+/* Checks contacts: "collisions" in a request. */
 #include "api/validate/request.h"
 
 #include "api/validate/law.h"
@@ -44,8 +44,8 @@ static void check_distinct(struct api_check *check, const struct api_field *fiel
 	}
 }
 
-/* The number, and the name, of the vertices or bodies that a group's indices refer to. Unknown if bodies are
- * missing. */
+/* The number, and the name, of the vertices or bodies to which a group's indices refer. The number of bodies is unknown
+ * if they are missing. */
 static size_t members(const struct api_request_check *w, enum fric_type type, const char **what)
 {
 	*what = is_of_bodies(type)  ? "body"

@@ -1,6 +1,6 @@
 /**
- * Checks of the friction law: fields that both `friction` and calls of law functions have. Some fields belong to one or
- * two laws, and some laws have a single coefficient.
+ * Checks the friction law, whose fields occur both in `friction` and in calls of law functions. Some fields belong to
+ * one or two laws, and some laws have a single coefficient.
  */
 #ifndef API_VALIDATE_LAW_H
 #define API_VALIDATE_LAW_H

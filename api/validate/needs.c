@@ -1,4 +1,4 @@
-/* Checks for fields that a group needs from other parts of the request. */
+/* Checks that other parts of the request have the fields that a group needs. */
 #include "api/validate/request.h"
 
 #include <stdarg.h>
@@ -109,7 +109,7 @@ static bool friction_gives_mu(const struct api_request_check *w)
 {
 	const struct api_field materials = api_ruled(&w->friction, &api_friction, API_FRICTION_MATERIALS),
 						   blend = api_ruled(&w->friction, &api_friction, API_FRICTION_BLEND);
-	return blend.node || /* `blend` has been reported because they are missing */
+	return blend.node || /* `blend` has been reported for lack of them */
 	       api_gives_mu(w->check, &w->friction, &api_mu_of_friction) ||
 	       api_gives_mu(w->check, &w->friction, &api_mu_of_vertices) || api_is_given(w->check, &materials);
 }

@@ -26,7 +26,7 @@ struct api_lagged {
 	bool has_bodies; /* bodies were sent, even if there are none */
 };
 
-/* api_check_per_vertex for a field with a twist per body. */
+/* As api_check_per_vertex, for a field with a twist per body. */
 void api_check_per_body(struct api_check *check, const struct api_field *field, size_t n_bodies, size_t dim,
                         const double **out);
 /* Reports a Hessian in blocks of vertices if there are bodies, which it would leave out. @return false */
@@ -40,10 +40,10 @@ struct api_query {
 	const double *lagged_body_velocities; /* equal to body_velocities if not sent */
 	bool outputs[API_N_EVALUATE_OUTPUTS];
 	bool collision_outputs[FRIC_N_OUTPUTS];
-	int format, triangle, projection; /* enums API_… and FRIC_… */
+	int format, triangle, projection; /* enums API_... and FRIC_... */
 	bool without_pattern;             /* only values of the Hessian */
 	const double *direction;          /* [n_vertices, dim] direction of the line; NULL: no line */
-	const double *body_direction;     /* of the bodies, shaped like body_velocities */
+	const double *body_direction;     /* direction of the bodies, shaped like body_velocities */
 	const double *steps;              /* [n_steps] */
 	size_t n_steps;
 	const double *vectors; /* [n_vectors, n_dof]; NULL: none */
@@ -59,7 +59,7 @@ struct api_set_facts {
 	bool has_bodies; /* bodies were sent, even if there are none */
 	bool has_group[FRIC_N_TYPES];
 	bool skip_degenerate;
-	bool lacks_positions; /* there are planes with an origin but no positions of vertices, hence no distances */
+	bool lacks_positions; /* planes have an origin but there are no positions of vertices, so there are no distances */
 	bool has_positions;   /* positions of vertices were sent */
 };
 
@@ -73,8 +73,8 @@ struct api_lagged_velocities {
 };
 
 /**
- * Checks a lagged part alone. The number of vertices is the number of rows of positions, else of the fields per vertex,
- * else the member n_vertices, else 0. If the member was sent, it must agree.
+ * Checks a lagged part without a query. The number of vertices is the number of rows of positions, else of the fields
+ * per vertex, else the member n_vertices, else 0. If the member was sent, it must agree.
  * @return false with check->fault filled in
  */
 bool api_check_set(struct api_check *check, struct api_lagged *lagged, struct api_lagged_velocities *velocities,

@@ -13,15 +13,15 @@
 struct api_request_check {
 	struct api_check *check;
 	const struct api_set_facts *facts; /* of the set that the query is about; NULL: the request has a lagged part */
-	struct api_lagged *lagged;         /* filled in without facts */
+	struct api_lagged *lagged;         /* filled in if facts is NULL */
 	struct api_query *query;
 	struct api_field root, friction, materials, collisions, groups[FRIC_N_TYPES];
-	size_t dim, n_vertices, n_bodies, n_materials, n[FRIC_N_TYPES]; /* or API_UNKNOWN_LENGTH */
+	size_t dim, n_vertices, n_bodies, n_materials, n[FRIC_N_TYPES]; /* each may be API_UNKNOWN_LENGTH */
 	size_t n_twists;     /* number of bodies that need velocities; unknown also if bodies cannot be counted */
 	int law;             /* enum fric_law_type, or API_UNKNOWN_LAW */
 	bool has_bodies;     /* bodies were sent, even if there are none */
 	bool counts_nothing; /* no field determines the number of vertices, so it is 0 */
-	bool bodies_alone;   /* bodies were sent and no vertex is in contact, so velocities of vertices are optional */
+	bool bodies_alone;   /* bodies were sent and no vertex is in contact: velocities of vertices are optional */
 	bool told_barrier;   /* the missing barrier has been reported */
 };
 
@@ -49,7 +49,7 @@ struct api_request_check {
 
 #define API_DECLARE_CHECK(rule, check) void check(struct api_request_check *w);
 API_CHECKS(API_DECLARE_CHECK)
-/* Checks that fields exist which groups need from other parts of the request. Call it after all fields. */
+/* Checks that other parts of the request have the fields that groups need. Call it after all fields. */
 void api_check_needs(struct api_request_check *w);
 
 /* ---- shared helpers ---- */

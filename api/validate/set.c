@@ -45,7 +45,7 @@ static size_t count_rows(const struct api_request_check *w, const struct api_fie
 	return n;
 }
 
-/* @param member  n_vertices. @return API_UNKNOWN_LENGTH if it is absent or faulty */
+/* Reads the member n_vertices. @return API_UNKNOWN_LENGTH if it is absent or faulty */
 static size_t read_member(const struct api_request_check *w, const struct api_field *member)
 {
 	size_t n = API_UNKNOWN_LENGTH;
@@ -65,7 +65,7 @@ static size_t agree(const struct api_request_check *w, const struct api_field *m
 	return n;
 }
 
-/* Determines the number of vertices without velocities. */
+/* Determines the number of vertices in a request without velocities. */
 void api_check_n_vertices(struct api_request_check *w)
 {
 	const struct api_field member = api_request_field(w, API_REQUEST_N_VERTICES);

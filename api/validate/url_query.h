@@ -12,9 +12,9 @@
 /**
  * Reads a query such as "y=1,2&mu_s=1&mu_transition=cubic". Comma-separated numbers become arrays (a single one becomes
  * a number, except in the first parameter), "true" and "false" become booleans, and other words become strings.
- * @param query     after the '?', percent-encoded; a literal '+' is a plus sign
- * @param rules     the parameters of the route; the first one is always a list
- * @param document  filled in on success; arrays are in the arena; json_decref(root) frees the rest, also after a fault
+ * @param url_query  after the '?', percent-encoded; a literal '+' is a plus sign
+ * @param rules      the parameters of the route; the first one is always a list
+ * @param document   filled in on success; arrays are in the arena; json_decref(root) frees the rest, also after a fault
  */
 bool api_url_query_document(const char *url_query, const struct api_object *rules, struct api_arena *arena,
                             struct api_document *document, struct api_fault *fault);

@@ -1,4 +1,4 @@
-/* Numbers and arrays: shapes, ranges, indices. */
+/* Checks numbers and arrays: shapes, ranges, indices. */
 #include "api/validate/check.h"
 
 #include <float.h>
@@ -104,7 +104,7 @@ static bool check_range(struct api_check *check, const struct api_field *field, 
 	return ok;
 }
 
-/* The array's numbers as doubles, in place or in the arena. NULL after a fault. */
+/* The array's numbers as doubles, in place or in the arena; NULL after a fault. */
 static const double *reals(struct api_check *check, const struct api_array *array)
 {
 	if (array->dtype == API_F64)
@@ -176,7 +176,7 @@ static const struct api_array *numbers(struct api_check *check, const struct api
 	return array && !array->ragged ? array : NULL;
 }
 
-/* A single number; the field must be present. NULL after a fault. */
+/* Reads a single number; the field must be present. @return NULL after a fault */
 static const struct api_array *one_number(struct api_check *check, const struct api_field *field, const char *expected)
 {
 	const struct api_array *array = numbers(check, field, expected);
@@ -400,7 +400,7 @@ static bool take_indices(const struct api_array *array, size_t limit, int32_t *o
 	return true;
 }
 
-/* The array's numbers as indices, in place or in the arena. NULL after a fault. */
+/* The array's numbers as indices, in place or in the arena; NULL after a fault. */
 static const int32_t *indices_below(struct api_check *check, const struct api_field *field,
                                     const struct api_array *array, size_t limit, const char *what)
 {

@@ -10,7 +10,7 @@ struct walk {
 	const struct api_set_facts *facts;
 	struct api_arena *arena;
 	struct api_variables *out;
-	bool failed; /* out of memory */
+	bool failed; /* memory has run out */
 };
 
 /* ---- shapes ---- */
@@ -32,7 +32,7 @@ static void find_lengths(const struct walk *w, int type, size_t lengths[API_N_LE
 	lengths[API_POINT] = (size_t)fric_closest_point_size((enum fric_type)type);
 }
 
-/* Arrays without numbers may be nested deeper than any field. */
+/* Finds the shape of an array. Arrays without numbers may be nested deeper than any field. */
 static void find_shape(struct api_variable *v, const struct api_array *array, const struct api_shape *shape)
 {
 	size_t row = 1;

@@ -28,7 +28,7 @@ struct api_variables {
 	struct api_variable *list; /* [n]; it moves when variables are added */
 };
 
-/* Some of the variables, each at most once, with [variable->n] numbers, row-major. */
+/* Some of the variables, each at most once, with numbers of [variable->n], row-major. */
 struct api_variations {
 	size_t n;
 	const struct api_variable *by[API_MOST_VARIABLES];

@@ -1,4 +1,4 @@
-/* Velocities, current and lagged. */
+/* Checks velocities, current and lagged. */
 #include "api/validate/request.h"
 
 #define WHY_VELOCITIES "the velocities at which to evaluate, [n_vertices, dim]"
