@@ -360,7 +360,7 @@ struct fric_factors {
 	double *tangent_basis[FRIC_N_TYPES]; /* [n, dim, dim-1] P */
 	double *inner[FRIC_N_TYPES];         /* [n, inner_size] A; bodies: [n, body_inner_size] */
 	double *jacobian[FRIC_N_TYPES]; /* of bodies, instead of weights and bases: J, [n, 5, k*6], in 2D [n, 2, k*3]; zeros
-	                                        for a skipped contact */
+	                                   for a skipped contact */
 };
 /**
  * Computes all factors of all groups in one pass.

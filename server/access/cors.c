@@ -20,7 +20,7 @@ static bool is_default_port(const char *scheme, const char *port, size_t n)
 	       (n == 2 && strncmp(port, "80", n) == 0 && strncmp(scheme, "http:", 5) == 0);
 }
 
-/* scheme://host or scheme://host:port, in lower case. Browsers send "null" for opaque origins, so it is not
+/* Accepts scheme://host and scheme://host:port, in lower case. Browsers send "null" for opaque origins, so it is not
  * accepted. */
 static bool is_origin(const char *origin, size_t n)
 {

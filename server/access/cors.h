@@ -20,7 +20,7 @@ bool srv_cors_is_list(const char *origins, const char **culprit, int *n);
 /* @param origin  the header's value, or NULL */
 bool srv_cors_allows(const char *origins, const char *origin);
 
-/* Whether the page was served by this service: host: the name by which the client called the service; tls: whether the
+/* Whether the page was served by this service. host: the name by which the client called the service; tls: whether the
  * request arrived by TLS. */
 bool srv_cors_is_own(const char *origin, const struct srv_host *host, bool tls);
 

@@ -51,7 +51,7 @@ static size_t name_bytes(const char *text, size_t n)
 	return end < n && text[end] == ']' ? end + 1 : 0;
 }
 
-/* "", ":" and ":80": RFC 3986 allows an empty port. */
+/* Reads "", ":" or ":80". RFC 3986 allows an empty port. */
 static bool read_port(const char *text, size_t n, int *port)
 {
 	*port = -1;
@@ -73,7 +73,7 @@ static bool read_address(int family, const char *name, size_t n, void *address)
 	return inet_pton(family, text, address) == 1;
 }
 
-/* An IPv6 address in brackets. */
+/* Reads an IPv6 address in brackets. */
 static bool read_v6(const struct srv_host *host, struct in6_addr *address)
 {
 	return host->name[0] == '[' && read_address(AF_INET6, host->name + 1, host->bytes - 2, address);
@@ -102,8 +102,8 @@ bool srv_hosts_are_same(const struct srv_host *a, const struct srv_host *b)
 	return n == plain_bytes(b) && strncasecmp(a->name, b->name, n) == 0;
 }
 
-/* Four decimal numbers, as browsers write IPv4 addresses. Programs disagree on whether other spellings (127.1, 0x7f.1,
- * 2130706433) are addresses. */
+/* Accepts four decimal numbers, as browsers write IPv4 addresses. Programs disagree on whether other spellings (127.1,
+ * 0x7f.1, 2130706433) are addresses. */
 static bool is_loopback_v4(const struct srv_host *host)
 {
 	struct in_addr address;

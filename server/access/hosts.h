@@ -25,8 +25,8 @@ bool srv_host_read(const char *text, size_t n, struct srv_host *host);
 /* Compares names regardless of case and of a final dot, and IPv6 addresses regardless of spelling. */
 bool srv_hosts_are_same(const struct srv_host *a, const struct srv_host *b);
 
-/* localhost, 127.0.0.0/8 as four decimal numbers (also IPv4-mapped), or ::1: names that nobody else can point to
- * another address. */
+/* Whether a host is localhost, 127.0.0.0/8 as four decimal numbers (also IPv4-mapped), or ::1: names that nobody else
+ * can point to another address. */
 bool srv_host_is_loopback(const struct srv_host *host);
 
 /**

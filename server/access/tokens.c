@@ -261,8 +261,8 @@ size_t srv_tokens_count(const struct srv_tokens *tokens)
 
 /* ---- check ---- */
 
-/* 1 or 0, without a branch that depends on the hashes. Compares eight bytes at a time, because there may be a thousand
- * hashes. */
+/* Returns 1 or 0 without a branch that depends on the hashes. Compares eight bytes at a time, because there may be a
+ * thousand hashes. */
 static size_t same(const unsigned char a[HASH_BYTES], const unsigned char b[HASH_BYTES])
 {
 	uint64_t of_a[HASH_BYTES / 8], of_b[HASH_BYTES / 8], difference = 0;

@@ -9,9 +9,10 @@
 
 enum { SRV_CLOCK_TICK_MS = 10 }; /* upper bound of the kernel's tick, which is usually 4 ms */
 
-/* Up to one tick behind, and read in a few nanoseconds: for time limits, which may therefore expire a tick early. */
+/* The time, up to one tick behind but read in a few nanoseconds. It is for time limits, which may therefore expire a
+ * tick early. */
 long long srv_clock_ms(void);
-/* Exact: for measurements. */
+/* The exact time, for measurements. */
 long long srv_clock_us(void);
 
 /* Initialises a condition variable whose timed waits use this clock. */

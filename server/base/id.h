@@ -6,9 +6,9 @@
 
 enum { SRV_MAX_ID = 128 };
 
-/* 1 to SRV_MAX_ID characters of A-Z a-z 0-9 . _ - : / + = @ */
+/* Whether an id consists of 1 to SRV_MAX_ID characters of A-Z a-z 0-9 . _ - : / + = @ */
 bool srv_sane_id(const char *id);
-/* 32 random hexadecimal digits. */
+/* Makes an id of 32 random hexadecimal digits. */
 void srv_new_id(char id[SRV_MAX_ID + 1]);
 
 #endif

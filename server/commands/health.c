@@ -30,10 +30,10 @@ struct query {
 	const char *path;
 	struct place places[MOST_PLACES];
 	int n_places;
-	char name[NAME_BYTES]; /* of the place being contacted, as in a URL */
+	char name[NAME_BYTES]; /* name of the place being contacted, as in a URL */
 	int fd;
 	struct srv_tls_client tls; /* closed: without TLS */
-	char head[HEAD_BYTES + 1]; /* [n], of the response */
+	char head[HEAD_BYTES + 1]; /* [n] head of the response */
 	size_t n;
 };
 

@@ -37,7 +37,7 @@ struct api_response *srv_exchange_take_answer(struct srv_exchange *exchange);
 void srv_exchange_said(struct srv_exchange *exchange, bool whole);
 /* Reports that the carrier has sent a response of its own. @return false if there already is a response, which stays */
 bool srv_exchange_was_answered(struct srv_exchange *exchange, int status);
-/* HEAD, 204 and 304: the response may announce a length, but has no body. */
+/* Whether the response has no body, although it may announce a length: for HEAD, 204 and 304. */
 bool srv_exchange_is_bare(const struct srv_exchange *exchange, const struct api_response *response);
 
 #endif

@@ -37,7 +37,7 @@ static void on_message(void *http, const char *format, va_list arguments)
 	srv_log(SRV_DEBUG, "microhttpd: %s", text);
 }
 
-/* Options that depend on mode, TLS and the number of threads. */
+/* Chooses options that depend on mode, TLS and the number of threads. */
 static void choose(const struct srv_options *options, enum srv_http_mode mode, bool tls, struct MHD_OptionItem items[4])
 {
 	int n = 0;

@@ -51,7 +51,7 @@ static enum srv_start refuse_argument(const char *argument, FILE *err)
 	return SRV_EXIT_BAD;
 }
 
-/* next: the following argument, NULL at the end; *used: whether it was the value */
+/* Reads a flag. next: the following argument, NULL at the end; *used: whether that was the value */
 static enum srv_start read_flag(const struct srv_option *option, const char *argument, const char *next, bool *used,
                                 struct srv_options *options, FILE *err)
 {
@@ -67,7 +67,7 @@ static enum srv_start read_flag(const struct srv_option *option, const char *arg
 	return srv_option_set(option, value, options) ? SRV_START : refuse_value(option, source, value, err);
 }
 
-/* Arguments of check and health only. */
+/* Reads an argument that only check and health accept. */
 static bool read_operand(const char *argument, struct srv_options *options)
 {
 	if (options->command == SRV_HEALTH && strcmp(argument, "--ready") == 0)

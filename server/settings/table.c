@@ -118,7 +118,7 @@ static long long read_value(enum srv_option_kind kind, const char *text)
 	return kind == SRV_MODE ? read_mode(text) : read_number(text, kind == SRV_BYTES);
 }
 
-/* Position of a word in "a, b, c". */
+/* Finds the position of a word in "a, b, c". */
 static bool set_word(const char *words, const char *text, long long *position)
 {
 	const size_t n = strlen(text);

@@ -11,7 +11,7 @@
 
 enum { SRV_MOST_OPTIONS = 64, SRV_OPTION_NAME = 64, SRV_OPTION_RANGE = 96, SRV_BYTES_TEXT = 32 };
 
-/* SRV_PORT: a number, or "none": -1. SRV_MODE: octal. */
+/* SRV_PORT is a number, or -1 for "none". SRV_MODE is octal. */
 enum srv_option_kind { SRV_TEXT, SRV_COUNT, SRV_BYTES, SRV_WORD, SRV_PORT, SRV_MODE };
 
 struct srv_option {
