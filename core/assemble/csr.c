@@ -1,4 +1,5 @@
-/* The Hessian in rows: what contacts at vertices and contacts of bodies add to them (sums.h). */
+/* Hessians in rows of entries (csr) and of blocks (bsr). Defines the functions that add up friction blocks for
+ * sums.h. */
 #include "core/assemble/hessian.h"
 #include "core/assemble/sums.h"
 #include "core/bodies/hessian.h"

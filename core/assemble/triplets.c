@@ -295,7 +295,7 @@ INLINE void deliver(struct target *to, size_t n)
 	stage_deliver(&to->values, n * sizeof(double));
 }
 
-/* Contacts [begin, end) of vertices, of one type. @return the first whose block is not finite, or end */
+/* Writes contacts [begin, end) at vertices, all of one type. @return the first whose block is not finite, or end */
 INLINE size_t write_blocks(const struct triplet_task *task, enum fric_type type, int dim, size_t begin, size_t end,
                            struct target *to)
 {
@@ -312,7 +312,7 @@ INLINE size_t write_blocks(const struct triplet_task *task, enum fric_type type,
 	return end;
 }
 
-/* The same of bodies. */
+/* write_blocks for contacts of bodies. */
 INLINE size_t write_bodies(const struct triplet_task *task, enum fric_type type, int dim, size_t begin, size_t end,
                            struct target *to)
 {

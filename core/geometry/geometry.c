@@ -264,7 +264,7 @@ static enum fric_code exact_geometry(enum fric_type type, int dim, const double 
 	case POINT_LINE: return edge_vertex(dim, p, geometry);
 	case TWO_LINES: return edge_edge_or_face_vertex(true, p, geometry);
 	case POINT_TRIANGLE: return edge_edge_or_face_vertex(false, p, geometry);
-	default: return FRIC_OK; /* see fricp_plane_basis */
+	default: return FRIC_OK; /* fricp_plane_basis handles it */
 	}
 }
 

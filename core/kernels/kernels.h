@@ -86,8 +86,8 @@ struct fric_kernels {
 	const struct derivative_kernels *derivatives;
 	/* [precise][geometry]; planes have no kernel. Precise: the distance is accurate enough for a barrier. */
 	void (*geometry[2][N_GEOMETRIES])(struct geometry_workspace *work);
-	/* Fills in the vertices of a span's extent; the scalar form uses the baseline's. @param members [n] of its stencils,
-	 * n > 0 */
+	/* Computes the range of vertices of a span's extent; the scalar form uses the baseline's. @param members  [n] of
+	 * its stencils, n > 0 */
 	void (*extent)(const int32_t *members, size_t n, struct span_extent *extent);
 };
 
