@@ -350,8 +350,8 @@ static void choose_own(struct plan *plan, bool until_due)
 	}
 }
 
-/* Whether the caller of a set exceeds its share of names or of bytes; only what is due counts. @param least
- *  bytes that the caller must keep */
+/* Whether the caller of a set exceeds its share of names or of bytes; only what is due counts.
+ * @param least  bytes that the caller must keep */
 static bool is_above(const struct plan *plan, const struct api_entry *entry, size_t least)
 {
 	const struct amount *has = planned(plan, entry->caller);

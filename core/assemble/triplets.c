@@ -331,11 +331,11 @@ INLINE size_t write_bodies(const struct triplet_task *task, enum fric_type type,
 	return end;
 }
 
-/* The same in 2D or 3D. @param fine  set to what is returned there */
+/* write_blocks for either dimension. @param fine  set to the first contact whose block is not finite, or end */
 INLINE void write_type(enum fric_type type, const struct triplet_task *task, size_t begin, size_t end,
                        struct target *to, size_t *fine)
 {
-	const bool flat = task->contacts->dim == 2 && closest_point_size_of(type) < 2; /* the others are 3D only */
+	const bool flat = task->contacts->dim == 2 && closest_point_size_of(type) < 2; /* others are 3D only */
 	*fine = flat ? write_blocks(task, type, 2, begin, end, to) : write_blocks(task, type, 3, begin, end, to);
 }
 

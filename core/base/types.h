@@ -1,6 +1,6 @@
 /**
- * What distinguishes contact types: X(enumerator, name, geometry, size of the stencil) in the order of enum fric_type.
- * Generate everything that has one entry per type from this list, and ask for traits, not for types.
+ * The properties of contact types: X(enumerator, name, geometry, size of the stencil) in the order of enum fric_type.
+ * Generate everything that has one entry per type from this list, and test for properties instead of types.
  */
 #ifndef FRICP_TYPES_H
 #define FRICP_TYPES_H
@@ -19,14 +19,14 @@
 	X(BODY_BODY, "body_body", POINT_PLANE, 2) \
 	X(BODY_WORLD, "body_world", POINT_PLANE, 1)
 
-/* The points of both sides, and how the geometry follows from them. A stencil has the first of these points; those that
- * it lacks are fixed in space. */
+/* The points on both sides that determine a type's geometry. The first ones are the members of its stencil, the others
+ * are fixed in space. */
 enum geometry {
 	TWO_POINTS,     /* two points */
-	POINT_LINE,     /* a point; two points of a line */
-	TWO_LINES,      /* two points of a line; two of another */
-	POINT_TRIANGLE, /* a point; three of a plane */
-	POINT_PLANE,    /* a point; one of a plane whose normal is given. For bodies without positions */
+	POINT_LINE,     /* a point, and two points of a line */
+	TWO_LINES,      /* two points of each line */
+	POINT_TRIANGLE, /* a point, and three points of a plane */
+	POINT_PLANE,    /* a point, and one of a plane with a given normal; bodies have no positions here */
 	N_GEOMETRIES
 };
 
@@ -56,7 +56,7 @@ INLINE int closest_point_size_of(enum fric_type type)
 	return sizes[geometry_of(type)];
 }
 
-/* Each side has one point, and one more for each coordinate of the closest point. */
+/* The number of points: one for each side, and one for each coordinate of the closest point. */
 INLINE int n_points_of(enum fric_type type)
 {
 	return 2 + closest_point_size_of(type);

@@ -24,7 +24,7 @@ struct jacobian_local {
 	double weights[FRIC_MAX_STENCIL];
 };
 
-/* Whether point l moves when only vector v changes: r takes along all of the side at its tip. */
+/* Whether point l moves if only vector v changes: a change of r moves the whole side at its tip. */
 INLINE bool is_moved(enum fric_type type, int v, int l)
 {
 	const int origin = stencil_members(type)[l].origin;

@@ -11,7 +11,7 @@ struct ends {
 	int from, to;
 };
 
-/* The ends of a vector of derivative.inc. The only vector of two points is both a and r. */
+/* The ends of a vector in derivative.inc. Two points have one vector only, which is both a and r. */
 static struct ends ends_of(enum fric_type type, int vector)
 {
 	struct ends ends = {0, 0};

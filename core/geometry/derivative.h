@@ -13,7 +13,7 @@
 /* Inputs of a contact, their tangents or their cotangents. Only the first dim components of each vector are read; in
  * outputs, the others are 0, and so are inputs that the contact lacks. */
 struct geometry_inputs {
-	long double position[FRIC_MAX_STENCIL][3]; /* of the type's points; with a plane only if there is a distance */
+	long double position[FRIC_MAX_STENCIL][3]; /* of the type's points; unused for planes without a distance */
 	long double normal[3];                     /* of a plane or of a body's contact: not zero, any length */
 	long double grain[3];                      /* any length, if there is one */
 };
@@ -24,8 +24,8 @@ struct geometry_values {
 	long double distance;         /* unsigned */
 };
 
-/* Determines which inputs a contact's geometry depends on. The basis depends on the normal of a plane
- * (POINT_PLANE), of other types on positions. */
+/* Determines which inputs a contact's geometry depends on. The basis depends on the normal if there is a plane
+ * (POINT_PLANE), otherwise on positions. */
 struct geometry_case {
 	enum fric_type type;
 	int dim;

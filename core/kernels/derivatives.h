@@ -42,7 +42,7 @@ struct tangent_workspace {
 	struct derivative_workspace of;
 	/* Tangents: */
 	bool moves, by_law;
-	span_column position[FRIC_MAX_STENCIL][3]; /* if moves; 0 of points fixed in space */
+	span_column position[FRIC_MAX_STENCIL][3]; /* only if moves; 0 for points fixed in space */
 	span_column relative[3];                   /* Gamma of the velocities' tangent */
 	span_column strength; /* of weight and normal force, over their product; excludes the effect of distances */
 	span_column law[N_LAW_NUMBERS]; /* if by_law */

@@ -84,7 +84,7 @@ struct fric_kernels {
 	bool (*products)(const struct fric_contacts *contacts, struct span span, double *const inner[3],
 	                 const struct lanes_ring *ring);
 	const struct derivative_kernels *derivatives;
-	/* [precise][geometry]; planes have no kernel. Precise: the distance is accurate enough for a barrier. */
+	/* Indexed by [precise][geometry]; planes have no kernel. Precise: the distance is accurate enough for a barrier. */
 	void (*geometry[2][N_GEOMETRIES])(struct geometry_workspace *work);
 	/* Computes the range of vertices of a span's extent; the scalar form uses the baseline's. @param members  [n] of
 	 * its stencils, n > 0 */

@@ -54,8 +54,8 @@ struct law_table {
 	struct table_piece_l *pieces_l;
 };
 
-/* The piece that contains x >= 0, and the curve there. start: where piece i begins; neighbouring points may coincide
- * when rounded to doubles. */
+/* Finds the piece that contains x >= 0, and the curve there. start: the position where piece i begins; neighbouring
+ * points may coincide when rounded to doubles */
 #define FRIC_TABLE_SEARCH_DEFINE(real, suffix, start) \
 	INLINE size_t table_find##suffix(const struct law_table *table, real x) \
 	{ \

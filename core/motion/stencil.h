@@ -48,9 +48,9 @@ INLINE const struct member *stencil_members(enum fric_type type)
 /* The vectors that the geometry of a stencil follows from, in the order of numbers by vector. */
 enum { VECTOR_R, VECTOR_A, VECTOR_B, N_VECTORS };
 
-/* What point l of a type is to vector v of r, a and b: 1 at its tip, -1 at its tail, else 0. r runs between the origins
- * of the two sides; a and b run from an origin to the member that goes with the closest point's first and second
- * coordinate. The only vector of two points is in the place of a. */
+/* The role of point l of a type in vector v of r, a and b: 1 at its tip, -1 at its tail, else 0. r runs between the
+ * origins of the two sides; a and b run from an origin to the member that belongs to the closest point's first and
+ * second coordinate. Two points have one vector only, which is stored as a. */
 INLINE int vector_sign(enum fric_type type, int v, int l)
 {
 	const struct member *members = stencil_members(type), member = members[l];

@@ -7,7 +7,7 @@
 /* One side of a contact: a point x0 + a (x1 - x0) + b (x2 - x0) of 1 to 3 vertices. */
 struct side {
 	int n;
-	const int32_t *vertices; /* NULL: the world */
+	const int32_t *vertices; /* NULL: the second side is the world */
 	double a, b;
 	double off[2]; /* error bounds of the coordinates */
 };
