@@ -45,7 +45,7 @@ static inline struct api_account *api_account_of(const struct api_budget *budget
 	return account && account->budget == budget ? account : NULL;
 }
 
-/* Takes all of it, or nothing and returns false. budget NULL: unlimited */
+/* Takes all bytes, or takes none and returns false. budget NULL: unlimited */
 static inline bool api_account_take(struct api_budget *budget, size_t bytes)
 {
 	struct api_account *account = budget ? api_account_of(budget) : NULL;

@@ -13,7 +13,7 @@ struct api_budget {
 	atomic_size_t used_bytes;
 };
 
-/* Takes all of it, or nothing and returns false. budget NULL: unlimited */
+/* Takes all bytes, or takes none and returns false. budget NULL: unlimited */
 static inline bool api_budget_take(struct api_budget *budget, size_t bytes)
 {
 	if (!budget)

@@ -32,7 +32,7 @@ struct api_json_memory {
 
 /* From now on, until it is closed, this thread's trees are allocated here. @param pool  outlives it; NULL: malloc */
 void api_json_memory_open(struct api_json_memory *trees, struct api_pool *pool);
-/* Call it after all trees have been freed. */
+/* Frees the memory. Call it after all trees have been freed. */
 void api_json_memory_close(struct api_json_memory *trees);
 
 /* Replacements for malloc and free in jansson. */

@@ -50,7 +50,7 @@ struct api_pool_counts {
  * @return NULL when out of memory
  */
 struct api_pool *api_pool_create(size_t ceiling_bytes, struct api_budget *budget);
-/* Call it after everything has been returned. */
+/* Frees the pool. Call it after everything has been returned. */
 void api_pool_free(struct api_pool *pool);
 
 /* The memory that a block of this size takes once all of it has been touched; a budget counts this amount. @return

@@ -173,7 +173,7 @@ static const char *close_rows(struct api_values *values, struct nest *nest, cons
 	}
 }
 
-/* Opens rows up to a number, or through an empty row; the caller looks at *p. */
+/* Opens rows up to a number, or through an empty row. The caller examines *p afterwards. */
 static bool open_rows(struct api_values *values, struct nest *nest, const char **p, const char *end)
 {
 	while (*p < end && **p == '[') {

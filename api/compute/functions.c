@@ -249,7 +249,7 @@ static double effective(const struct call *call, size_t i, const double directio
 	return fric_matchstick_mu(direction, axes);
 }
 
-/* The law itself plus the drag. */
+/* Evaluates the law with its drag. */
 static double evaluate_law(const struct call *call, size_t i)
 {
 	const struct api_function *f = call->function;

@@ -40,7 +40,7 @@ static bool triplets(struct api_job *job, const struct api_matrix *m, json_t *ob
 	return true;
 }
 
-/* Compressed rows of entries or of blocks. */
+/* A matrix in compressed rows of entries or of blocks. */
 struct rows {
 	size_t n_rows, n;
 	const int64_t *indptr;

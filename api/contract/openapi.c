@@ -81,7 +81,7 @@ static void add_frame(struct api_schemas *s, json_t *content, const struct api_o
 	s->in_frame = false;
 }
 
-/* status 0: the contents of the request */
+/* Adds the contents of a response with this status, or of the request if status is 0. */
 static void add_contents(struct api_schemas *s, const struct described *d, json_t *owner, int status)
 {
 	const struct api_object *const *objects = status ? d->operation->answers : d->operation->requests;
@@ -199,7 +199,7 @@ static void add_responses(struct api_schemas *s, const struct described *d, json
 		}
 }
 
-/* The codes that a status may have. */
+/* Lists the codes that a status may have. */
 static json_t *codes_of(struct api_schemas *s, int status)
 {
 	json_t *schema = json_object(), *codes;

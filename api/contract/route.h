@@ -23,7 +23,7 @@ struct api_example {
 	int status;
 };
 
-/* A list of examples. */
+/* A list of examples, with the empty one that ends it. */
 #define API_EXAMPLES(...) ((const struct api_example[]){__VA_ARGS__, {0}})
 
 /* A request being handled. */
@@ -42,7 +42,7 @@ typedef void api_fail(const struct api_fault *fault, const char *request_id, str
 /* Enumerates the values of a name. Sets value i and the kind of its parameters. @return false if there are fewer */
 typedef bool api_lister(int i, const char **name, enum api_function_kind *kind);
 
-/* A list of objects. */
+/* A NULL-terminated list of objects. */
 #define API_OBJECTS(...) ((const struct api_object *const[]){__VA_ARGS__, NULL})
 
 /* One method of a route. */

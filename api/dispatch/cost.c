@@ -2,7 +2,7 @@
 
 #include "api/sets/set.h"
 
-/* Nanoseconds per item. */
+/* Costs in nanoseconds per item. */
 enum {
 	VERTEX = 25, /* zeroing and summing a vertex's numbers, and its rows */
 	TEXT = 20,   /* printing a number as text */

@@ -28,7 +28,6 @@ struct api_shared_pattern {
 	struct fric_pattern *pattern;
 };
 
-/* A skipped contact. */
 struct api_skipped {
 	enum fric_type type;
 	size_t index; /* within its group */

@@ -54,7 +54,6 @@ static void friction_force(const struct fric_contacts *c, size_t i, const struct
 		out[d] = 0 - force[d]; /* +0, not -0, for a zero force */
 }
 
-/* Copies the first m components of a slip. */
 static void copy_slip(const double *u, int m, double *out)
 {
 	for (int t = 0; t < m; t++)

@@ -29,7 +29,7 @@ static inline void delivery_send(struct delivery *d, size_t n)
 	d->n -= n;
 }
 
-/* Call it after the last row, and before another thread writes where the last row ended. */
+/* Writes the pending bytes. Call it after the last row, and before another thread writes where the last row ended. */
 static inline void delivery_flush(struct delivery *d)
 {
 	delivery_send(d, d->n);

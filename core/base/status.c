@@ -1,4 +1,4 @@
-/* Names and sizes for the enums of fric.h. */
+/* The names and sizes that belong to the enums of fric.h. */
 #include "core/base/types.h"
 
 int fric_stencil_size(enum fric_type type)

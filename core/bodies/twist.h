@@ -23,13 +23,11 @@ struct encounter {
 	double relative[3], turn[3];
 };
 
-/* The number of bodies of a contact. */
 static inline int n_bodies_of(enum fric_type type)
 {
 	return type == FRIC_BODY_BODY ? 2 : 1;
 }
 
-/* The number of components of a slip S. */
 static inline int n_body_slip(int dim)
 {
 	return dim == 3 ? 5 : 2;

@@ -42,7 +42,6 @@ static inline size_t n_blocks_of(size_t n_vertices)
 	return (n_vertices + BLOCK_VERTICES - 1) / BLOCK_VERTICES;
 }
 
-/* Coefficients of all contacts. */
 struct coefficients {
 	struct column mu_s, mu_k;
 	bool ordinary; /* all coefficients are ordinary (ordinary.h) */

@@ -11,7 +11,6 @@
 /* Columns of a span: number m of contact j at columns[m][j]. */
 typedef double span_columns[FRIC_SPAN];
 
-/* Sums at vertices. */
 struct vertex_sums {
 	double *out;    /* [n_vertices, width]; overwritten */
 	int width;      /* numbers per vertex */

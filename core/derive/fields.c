@@ -99,7 +99,6 @@ static const struct {
 };
 enum { N_SHARED = sizeof(shared) / sizeof(*shared) };
 
-/* Whether the batch uses the field. */
 static bool is_used(const struct fric_batch *batch, enum fric_field field)
 {
 	if (field == FRIC_WRT_MU_S || field == FRIC_WRT_MU_K)

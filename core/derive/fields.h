@@ -96,7 +96,7 @@ enum place fricp_row_place(enum fric_row row);
 void fricp_find_links(const struct fric_batch *batch, enum fric_type type, const struct fric_differential *differential,
                       struct links *links);
 
-/* Reads the inputs of one contact of the group. @param i its index in the group */
+/* Reads the inputs of one contact of the group. @param i  its index in the group */
 static inline void read_links(const struct links *links, size_t i, struct inputs *inputs)
 {
 	for (int l = 0; l < links->n; l++) {

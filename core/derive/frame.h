@@ -169,7 +169,7 @@ static inline void turning_tangent(int dim, int n, const struct frame *at, const
 	}
 }
 
-/* Adds to the cotangents of the frame and of turns. */
+/* The transpose, which adds to the cotangents of the frame and of turns. */
 static inline void turning_cotangent(int dim, int n, const struct frame *at, const long double turn[3],
                                      const long double *u, struct frame *frame, long double cotangent[3])
 {

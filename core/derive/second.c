@@ -18,7 +18,7 @@ static void add_product(const struct force_inputs *of, const long double *tangen
 }
 
 /* Adds the second derivatives of a blend, unless the coefficient comes from an ellipse.
- * @param mu the cotangent of the coefficient of a kind */
+ * @param mu  cotangent of the coefficient of this kind */
 static void add_blend(const struct point_task *along, const struct contact_point *p, int kind, long double mu,
                       struct inputs *out)
 {

@@ -62,7 +62,6 @@ static const struct {
 	[FRIC_WRT_DMIN] = OF_BARRIER(dmin),
 };
 
-/* The numbers of a field. */
 static const double *numbers_of(const struct moved *m, enum fric_field field)
 {
 	const void *at = (const char *)m + fields[field].offset;
@@ -296,7 +295,6 @@ static double short_of(double x)
 	return ldexp(rint(ldexp(fraction, 8)), exponent - 8);
 }
 
-/* The size of entry i. */
 static double size_of(const struct filling *f, const struct moved_part *part, size_t i)
 {
 	const enum size_kind kind = part->field < FRIC_N_FIELDS ? fields[part->field].kind : kind_of_row(part->row);

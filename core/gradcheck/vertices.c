@@ -29,7 +29,6 @@ void fricp_expect_weights(struct reference *r, long double *pairs)
 	pairs[2] = a1 * a1;
 }
 
-/* An entry of the tangent basis. */
 static long double basis(const struct reference *r, int axis, int t)
 {
 	const struct fric_contacts *c = r->contacts;

@@ -8,7 +8,7 @@
 #include <gnutls/gnutls.h>
 #include <stdbool.h>
 
-/* All zero: closed. */
+/* A closed client has all members zero. */
 struct srv_tls_client {
 	gnutls_session_t session; /* NULL: none */
 	gnutls_certificate_credentials_t credentials;

@@ -16,7 +16,7 @@ enum {
 	SRV_BODY_STEP = 4,         /* growth factor of an announced body's capacity */
 };
 
-/* All zero except the pool: empty. */
+/* An empty body has all members zero except the pool. */
 struct srv_body {
 	struct api_pool *pool; /* or NULL; without a budget, because bodies are counted here */
 	char *bytes;           /* aligned for any type */

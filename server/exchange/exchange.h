@@ -59,7 +59,7 @@ struct srv_exchange {
 	size_t bytes_out;
 	enum srv_rejection rejection;
 	struct api_measure measure;
-	/* Times, of srv_clock_us. */
+	/* Times, in microseconds of srv_clock_us. */
 	long long began_us;
 	long long queued_us; /* 0: never queued */
 	long long waited_us; /* time in the queue, until computation began or was given up */

@@ -52,7 +52,7 @@ bool srv_server_is_idle(const struct srv_server *server);
 /* Gives up large requests that are queued or being computed, with a 503. No exchange is suspended any more when this
  * returns. */
 void srv_server_stop(struct srv_server *server);
-/* Call it after srv_server_stop if the server was started. */
+/* Frees everything. Call it after srv_server_stop if the server was started. */
 void srv_server_close(struct srv_server *server);
 
 struct srv_gauges srv_server_gauges(const struct srv_server *server);

@@ -37,7 +37,7 @@ enum srv_state {
 
 /* Whether the table permits this step. */
 bool srv_state_may(enum srv_state from, enum srv_state to);
-/* For test messages. */
+/* The name of a state, for messages of tests. */
 const char *srv_state_name(enum srv_state state);
 
 #endif

@@ -75,7 +75,7 @@ static void refuse_length(struct srv_exchange *exchange, enum api_code code, con
 	srv_refuse(exchange, code, detail);
 }
 
-/* Rejected once, even if the client repeats it. */
+/* Whether the body can never fit into memory. It is then rejected once, even if the client repeats it. */
 static bool never_fits(const struct srv_exchange *exchange)
 {
 	const size_t announced = exchange->announced > 0 ? (size_t)exchange->announced : 0;

@@ -38,7 +38,7 @@ const char *srv_readers_missing(void);
 struct srv_reader *srv_reader_open(int fd, bool tls, long long seconds, void *owner);
 /* @return NULL if fd has no reader, or the reader has no owner */
 void *srv_reader_owner(int fd);
-/* Call it before fd is closed. */
+/* Stops filtering. Call it before fd is closed. */
 void srv_reader_close(struct srv_reader *reader);
 
 /* As srv_wire_fault. */

@@ -166,7 +166,7 @@ static enum MHD_Result receive(struct request *request, const char *bytes, size_
 
 /* ---- the response ---- */
 
-/* Runs again after a resume. */
+/* Finishes the request. Runs again after a resume. */
 static enum MHD_Result finish(struct request *request)
 {
 	look_for_end(request);

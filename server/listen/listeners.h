@@ -19,7 +19,7 @@ struct srv_listener {
 	struct srv_socket_file file; /* if created by this process */
 };
 
-/* All zero: no sockets. */
+/* All members are zero if there are no sockets. */
 struct srv_listeners {
 	int n;
 	struct srv_listener list[SRV_MOST_LISTENERS];

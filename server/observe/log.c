@@ -60,7 +60,7 @@ static void add_key(struct line *line, const struct key *key)
 	add_bytes(line, key->text[log_format], key->n[log_format]);
 }
 
-/* Pads with leading zeros to n_digits. */
+/* Adds a number, padded with leading zeros to n_digits. */
 static void add_digits(struct line *line, unsigned long long number, int n_digits)
 {
 	char text[24], *begin = text + sizeof text;

@@ -197,8 +197,8 @@ static void print_requests(FILE *out)
 	}
 }
 
-/* label: "" or 'name="value"'. The count is computed from the buckets, so that both agree despite concurrent
- * additions. */
+/* Prints a histogram. label: "" or 'name="value"'. The count is the sum of the buckets, so that they agree despite
+ * concurrent additions. */
 static void print_histogram(FILE *out, const char *name, const char *label, const struct histogram *histogram)
 {
 	const char *comma = *label ? "," : "", *open = *label ? "{" : "", *close = *label ? "}" : "";

@@ -43,7 +43,7 @@ struct srv_outcome {
 	const struct api_measure *measure; /* NULL: nothing was evaluated */
 };
 
-/* Current values. */
+/* The current values of gauges. */
 struct srv_gauges {
 	uint64_t queue_requests, queue_bytes;
 	uint64_t connections, threads;

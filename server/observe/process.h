@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* Values that cannot be read are 0. */
+/* A value that cannot be read is 0. */
 struct srv_process {
 	double start_seconds; /* Unix time */
 	double cpu_seconds;   /* of all threads, in user and system mode */

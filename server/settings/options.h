@@ -38,7 +38,6 @@ struct srv_options {
 	long long timeout_seconds;
 };
 
-/* Exit codes. */
 enum srv_exit_code {
 	SRV_CODE_OK = 0,     /* stopped by a signal, or printed the requested text */
 	SRV_CODE_FAILED = 1, /* failed to run; check: derivatives disagree; health: not healthy, or an option is invalid */

@@ -2,10 +2,10 @@
  * Decides which requests are computed now, which wait, and which are rejected.
  *
  * Large requests go through one queue to one worker thread: libgomp keeps a pool of threads for every thread that opens
- * a parallel region, so only this one may. It has a lower priority than the threads that serve connections and compute
- * small requests; there is one of these per CPU. The queue is bounded in requests; the bodies of large requests are
- * bounded in bytes, from the moment they become large until they are freed. All bodies count against the memory of all
- * requests.
+ * a parallel region, so only the worker may open them. It has a lower priority than the threads that serve connections
+ * and compute small requests; there is one of these per CPU. The queue is bounded in requests; the bodies of large
+ * requests are bounded in bytes, from the moment they become large until they are freed. All bodies count against the
+ * memory of all requests.
  */
 #ifndef SERVER_ADMISSION_H
 #define SERVER_ADMISSION_H
@@ -70,7 +70,7 @@ void srv_admission_end_in_place(struct srv_admission *admission, struct srv_job 
 /* Sets the flag of the running job and finishes waiting jobs without computing them. Returns when every reserved place
  * has been submitted and finished; no place can be reserved any more. */
 void srv_admission_stop(struct srv_admission *admission);
-/* Call it after srv_admission_stop. */
+/* Frees the admission. Call it after srv_admission_stop. */
 void srv_admission_free(struct srv_admission *admission);
 
 #endif
