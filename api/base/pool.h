@@ -59,7 +59,7 @@ size_t api_pool_block_bytes(const struct api_pool *pool, size_t bytes);
 
 /* @return [bytes], 64-byte aligned, uninitialised; NULL when out of memory or over the budget */
 void *api_pool_take(struct api_pool *pool, size_t bytes);
-/* block: NULL or from take or resize of the same pool, with the same bytes. */
+/* Returns a block. block: NULL, or from take or resize of the same pool, with the same bytes */
 void api_pool_give(struct api_pool *pool, void *block, size_t bytes);
 /**
  * Like realloc: the contents are kept as far as they fit. Large blocks are moved by their page tables, not copied.

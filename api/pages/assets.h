@@ -19,7 +19,7 @@ struct api_asset {
 /* @return NULL if no file has this path */
 const struct api_asset *api_asset_find(const char *path);
 
-/* A strong entity tag, quotes included; it changes with the bytes. */
+/* Sets a strong entity tag, quotes included. It changes with the bytes. */
 void api_asset_tag(const struct api_asset *asset, char tag[API_ETAG]);
 
 #endif

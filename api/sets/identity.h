@@ -12,12 +12,12 @@
 
 enum { API_VERSION_BYTES = 33 };
 
-/* The version of a set that was sent as a whole. @param parts  [n_parts] the body as received, without the head. Its
- * division into parts does not matter */
+/* Computes the version of a set that was sent as a whole. @param parts  [n_parts] the body as received, without the
+ * request's head. Its division into parts does not matter */
 void api_version_of_body(enum api_format format, const struct api_part *parts, size_t n_parts,
                          char version[API_VERSION_BYTES]);
-/* The version that results from patching another one. @param before  the version that is patched; only its 32 bytes
- * are hashed */
+/* Computes the version that results from patching another one. @param before  the version that is patched; only its 32
+ * bytes are hashed */
 void api_version_of_patch(const char *before, enum api_format format, const struct api_part *parts, size_t n_parts,
                           char version[API_VERSION_BYTES]);
 

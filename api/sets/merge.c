@@ -5,7 +5,7 @@
 #include "api/base/account.h"
 #include "api/base/pool.h"
 
-/* A patch's mark k becomes the mark n_before + k of the merged document. */
+/* Renumbers marks: a patch's mark k becomes the mark n_before + k of the merged document. */
 static void shift_marks(json_t *node, json_int_t n_before)
 {
 	const char *key;

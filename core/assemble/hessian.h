@@ -6,7 +6,7 @@
 
 #include "core/contacts/contacts.h"
 
-/* M of contact i, [dim, dim] row-major, exactly symmetric. */
+/* Computes M of contact i, [dim, dim] row-major, exactly symmetric. */
 void fricp_core_block(const struct fric_contacts *contacts, const double *inner, size_t i, double block[9]);
 
 #endif

@@ -106,7 +106,7 @@ static size_t collect(const struct neighbour_search *search, int32_t v, struct i
 	return n;
 }
 
-/* A vertex's rank is the number of smaller vertices. Ranks the first n entries of 4*n_int4. */
+/* Ranks the first n entries of 4*n_int4. A vertex's rank is the number of smaller vertices. */
 INLINE void rank_by_counting(const int32_t *found, size_t n, size_t n_int4, uint32_t *ranks)
 {
 	int4 key[SEARCH_COUNTED / 4], rank[SEARCH_COUNTED / 4];
@@ -154,7 +154,7 @@ static bool sort_by_byte(const uint64_t *keys, size_t n, int shift, uint64_t *ou
 	return true;
 }
 
-/* A key is a vertex and its place, so sorting by vertex yields the rank of each place. */
+/* Sorts keys of a vertex and its place; the order of the vertices gives the rank of each place. */
 static void rank_by_sorting(const struct neighbour_search *search, size_t n)
 {
 	uint64_t *keys = search->keys, *other = search->keys + search->capacity;

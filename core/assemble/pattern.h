@@ -45,7 +45,8 @@ INLINE size_t n_row_blocks(const struct block_rows *rows, int width, size_t v)
 	return (length + (rows->triangle == FRIC_LOWER && length > 0 ? (size_t)width - 1 : 0)) / (size_t)width;
 }
 
-/* The places of all members of an incidence, in the order of the stencil. @param diagonal  place of its own member */
+/* Computes the places of all members of an incidence, in the order of the stencil. @param diagonal  place of its own
+ * member */
 INLINE void places_of(const struct incidence *e, uint32_t diagonal, uint32_t places[FRIC_MAX_STENCIL])
 {
 	const unsigned corner = corner_of(e);

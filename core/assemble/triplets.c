@@ -331,7 +331,7 @@ INLINE size_t write_bodies(const struct triplet_task *task, enum fric_type type,
 	return end;
 }
 
-/* write_blocks for either dimension. @param fine  set to the first contact whose block is not finite, or end */
+/* As write_blocks, for either dimension. @param fine  set to the first contact whose block is not finite, or end */
 INLINE void write_type(enum fric_type type, const struct triplet_task *task, size_t begin, size_t end,
                        struct target *to, size_t *fine)
 {

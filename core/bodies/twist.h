@@ -96,7 +96,7 @@ static inline void contact_slip_velocity(const struct fric_contacts *c, enum fri
 		slip_velocity(c, type, i, v, slip);
 }
 
-/* The change of a slip along a change d of the velocities; surface velocity and anchor are constant. */
+/* Computes the change of a slip along a change d of the velocities; surface velocity and anchor are constant. */
 static inline void body_slip_change(const struct fric_contacts *b, enum fric_type type, size_t i, const double *d,
                                     struct slip *slip)
 {
@@ -114,7 +114,7 @@ static inline void body_slip_of(const struct fric_contacts *b, const struct coef
 	slip_judge(b, mu, i, slip);
 }
 
-/* The slip of a contact of either kind. @param c, mu  of the kind of `type` */
+/* Computes the slip of a contact of either kind. @param c, mu  of the kind of `type` */
 static inline void slip_of_type(const struct fric_contacts *c, const struct coefficients *mu, enum fric_type type,
                                 size_t i, const double *v, struct slip *slip)
 {
@@ -130,8 +130,8 @@ struct action {
 	double force[3], couple[3];
 };
 
-/* The action of a force f on the slip, [n_body_slip]. extreme: products may over- or underflow although the result does
- * not */
+/* Computes the action of a force f on the slip, [n_body_slip]. extreme: products may over- or underflow although the
+ * result does not */
 static inline void action_of(const struct fric_contacts *b, size_t i, const long double f[MOST_SLIP], bool extreme,
                              struct action *action)
 {
@@ -148,7 +148,7 @@ static inline void action_of(const struct fric_contacts *b, size_t i, const long
 			(double)(b->normal[d][i] * (spin * f[2]) + roll * (p[2 * d][i] * f[3] + p[2 * d + 1][i] * f[4]));
 }
 
-/* The gradient of a contact's potential with respect to its relative motion, drag included. */
+/* Computes the gradient of a contact's potential with respect to its relative motion, drag included. */
 static inline void body_action(const struct fric_contacts *b, size_t i, const struct slip *slip, struct action *action)
 {
 	long double f[MOST_SLIP], drag[MOST_SLIP];
@@ -161,7 +161,7 @@ static inline void body_action(const struct fric_contacts *b, size_t i, const st
 	action_of(b, i, f, slip->extreme || slip->extreme_drag || !has_unit_basis(b, i), action);
 }
 
-/* The force and torque of an action at the point of body k of its contact, [n_body_dofs]. */
+/* Computes the force and torque of an action at the point of body k of its contact, [n_body_dofs]. */
 INLINE void wrench_of(const struct fric_contacts *b, int dim, int k, size_t i, const struct action *action,
                       double *wrench)
 {
@@ -179,7 +179,7 @@ INLINE void wrench_of(const struct fric_contacts *b, int dim, int k, size_t i, c
 	}
 }
 
-/* The action of a force of 1 along S_t. */
+/* Computes the action of a force of 1 along S_t. */
 INLINE void unit_action(const struct fric_contacts *b, int dim, size_t i, int t, struct action *action)
 {
 	const double spin = *column_at(b->spin_radius, i), roll = *column_at(b->roll_radius, i);
@@ -196,8 +196,8 @@ INLINE void unit_action(const struct fric_contacts *b, int dim, size_t i, int t,
 		action->couple[d] = t == 2 ? b->normal[d][i] * spin : p[2 * d + t - 3][i] * roll;
 }
 
-/* J = dS/d(twists) of contact i of k bodies, [n_body_slip, k * n_body_dofs]; zeros if it is skipped. Row t consists of
- * the wrenches of a unit force along S_t. Fast where dim and k are constants. */
+/* Computes J = dS/d(twists) of contact i of k bodies, [n_body_slip, k * n_body_dofs]; zeros if it is skipped. Row t
+ * consists of the wrenches of a unit force along S_t. Fast where dim and k are constants. */
 INLINE void body_jacobian(const struct fric_contacts *b, int dim, int k, size_t i, double *jacobian)
 {
 	const int n = n_body_slip(dim), m = n_body_dofs(dim);

@@ -25,14 +25,14 @@ static inline long double along_axis(int dim, const struct frame *f, int t, cons
 	return sum;
 }
 
-/* u = diag(a) P^T y. @param u [dim-1] */
+/* u := diag(a) P^T y. @param u  [dim-1] */
 static inline void project(int dim, const struct frame *f, const long double y[3], long double *u)
 {
 	for (int t = 0; t < dim - 1; t++)
 		u[t] = f->mu_aniso[t] * along_axis(dim, f, t, y);
 }
 
-/* P diag(a) f, the transpose. */
+/* y := P diag(a) f, the transpose of `project`. */
 static inline void unproject(int dim, const struct frame *frame, const long double *f, long double y[3])
 {
 	for (int d = 0; d < dim; d++) {
@@ -42,7 +42,7 @@ static inline void unproject(int dim, const struct frame *frame, const long doub
 	}
 }
 
-/* The tangent of `project`, from tangents of the frame and of y. */
+/* Computes the tangent of `project`, from tangents of the frame and of y. */
 static inline void project_tangent(int dim, const struct frame *at, const long double y[3], const struct frame *frame,
                                    const long double tangent[3], long double *u)
 {
@@ -51,7 +51,7 @@ static inline void project_tangent(int dim, const struct frame *at, const long d
 		       at->mu_aniso[t] * (along_axis(dim, frame, t, y) + along_axis(dim, at, t, tangent));
 }
 
-/* The tangent of `unproject`. */
+/* Computes the tangent of `unproject`. */
 static inline void unproject_tangent(int dim, const struct frame *at, const long double *f, const struct frame *frame,
                                      const long double *tangent, long double y[3])
 {
@@ -81,8 +81,8 @@ static inline void project_cotangent(int dim, const struct frame *at, const long
 	}
 }
 
-/* The effect on `project` of a turn of the basis in its plane, the first axis towards the second. Only in 3D; in 2D
- * there is no such turn. */
+/* Adds the effect on `project` of a turn of the basis in its plane, the first axis towards the second. Only in 3D; in
+ * 2D there is no such turn. */
 static inline void add_turn(int dim, const struct frame *at, const long double y[3], long double turn, long double *u)
 {
 	if (dim == 2)
@@ -131,7 +131,7 @@ static inline long double dot_of_three(const long double a[3], const long double
 	return (a[0] * b[0] + a[1] * b[1]) + a[2] * b[2];
 }
 
-/* The axis of component t and its radius. */
+/* Computes the axis of component t and its radius. */
 static inline void axis_of(int dim, const struct frame *f, int t, long double axis[3], long double *radius)
 {
 	*radius = dim == 3 && t == 0 ? f->spin : f->roll;
@@ -139,7 +139,7 @@ static inline void axis_of(int dim, const struct frame *f, int t, long double ax
 		axis[d] = dim == 2 ? d == 2 : t == 0 ? f->normal[d] : f->basis[2 * d + t - 1];
 }
 
-/* The tangents of the axis and of the radius. The axis is weighted by `tilt`; in 2D it is constant. */
+/* Computes the tangents of the axis and of the radius. The axis is weighted by `tilt`; in 2D it is constant. */
 static inline void axis_tangent_of(int dim, const struct frame *at, const struct frame *f, int t, long double axis[3],
                                    long double *radius)
 {
@@ -148,7 +148,7 @@ static inline void axis_tangent_of(int dim, const struct frame *at, const struct
 		axis[d] *= dim == 2 ? 0 : at->tilt[t > 0];
 }
 
-/* @param u  [n] */
+/* Computes the slip components for spinning and rolling. @param u  [n] */
 static inline void turning(int dim, int n, const struct frame *f, const long double turn[3], long double *u)
 {
 	for (int t = 0; t < n; t++) {
@@ -169,7 +169,7 @@ static inline void turning_tangent(int dim, int n, const struct frame *at, const
 	}
 }
 
-/* The transpose, which adds to the cotangents of the frame and of turns. */
+/* Adds to the cotangents of the frame and of turns, as the transpose of `turning` with respect to both. */
 static inline void turning_cotangent(int dim, int n, const struct frame *at, const long double turn[3],
                                      const long double *u, struct frame *frame, long double cotangent[3])
 {
@@ -184,7 +184,7 @@ static inline void turning_cotangent(int dim, int n, const struct frame *at, con
 	}
 }
 
-/* The tangent of the couple that a force f along these components exerts. @param tangent  [n] of f */
+/* Computes the tangent of the couple that a force f along these components exerts. @param tangent  [n] of f */
 static inline void couple_tangent(int dim, int n, const struct frame *at, const long double *f,
                                   const struct frame *frame, const long double *tangent, long double couple[3])
 {

@@ -43,7 +43,7 @@ INLINE void row_of(const struct jacobian_task *task, enum fric_type type, const 
 		row_by(local, weight, change, v, row);
 }
 
-/* The block (k, l), where `row` belongs to member k. */
+/* Computes the block (k, l), where `row` belongs to member k. */
 INLINE void block_of(enum fric_type type, const struct force_row *row, int l, block out)
 {
 	UNROLL

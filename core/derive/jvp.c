@@ -109,7 +109,7 @@ static void load_tangents(const struct forward *task, struct span span, struct t
 		memset(w->position[stencil_size_of(span.type)], 0, sizeof(w->position[0]));
 }
 
-/* Forces at the members from forces at the contact, with their tangents. */
+/* Computes forces at the members from forces at the contact, with their tangents. */
 INLINE void members_of(enum fric_type type, const struct fric_contacts *c, struct span span,
                        const struct tangent_workspace *w, span_columns *columns)
 {

@@ -38,7 +38,7 @@ struct lever {
 void fricp_motion_of(const struct fric_contacts *c, enum fric_type type, size_t i, const double *v,
                      struct motion *motion);
 
-/* The tangent of a relative velocity from the lever's tangent, and the transpose. Both add to their result. */
+/* Computes the tangent of a relative velocity from the lever's tangent, and the transpose. Both add to their result. */
 void fricp_lever_tangent(enum fric_type type, const struct motion *motion, const struct lever *lever,
                          long double relative[3]);
 void fricp_lever_cotangent(enum fric_type type, const struct motion *motion, const long double relative[3],
@@ -52,7 +52,7 @@ void fricp_add_wrenches(const struct fric_contacts *b, enum fric_type type, size
 void fricp_add_lever_wrenches(enum fric_type type, const struct lever *lever, const long double force[3],
                               struct twist wrench[2]);
 
-/* The tangent of a stencil's weights from that of its closest point. @param weights [k] */
+/* Computes the tangent of a stencil's weights from that of its closest point. @param weights [k] */
 void fricp_weights_tangent(enum fric_type type, const long double closest_point[2],
                            long double weights[FRIC_MAX_STENCIL]);
 

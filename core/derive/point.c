@@ -369,7 +369,8 @@ static void lagged_forwards(const struct point_task *task, const struct contact_
 		out->mu[kind] = mu_forwards(task, p, t, out->lever.closest_point, kind);
 }
 
-/* Tangents of a relative velocity without and with the anchor. @param gathered  Gamma of the velocities' tangent */
+/* Computes the tangents of a relative velocity without and with the anchor. @param gathered  Gamma of the velocities'
+ * tangent */
 static void motion_forwards(const struct contact_point *p, const struct motion *motion, const struct inputs *t,
                             enum place gathered, const struct lever *lever, long double bare[3], long double pulled[3])
 {
@@ -402,7 +403,7 @@ static void ellipses_forwards(const struct point_task *task, const struct contac
 	}
 }
 
-/* The tangent of a slip. @param at, change  the relative velocity and its tangent */
+/* Computes the tangent of a slip. @param at, change  the relative velocity and its tangent */
 static void slip_forwards(const struct point_task *task, const struct contact_point *p, const struct inputs *t,
                           const struct lagged_tangents *lagged, const long double at[3], const long double change[3],
                           long double u[MOST_SLIP])
@@ -493,7 +494,8 @@ struct lagged_cotangents {
 	long double distance;
 };
 
-/* Cotangents of surface velocity and anchor, from those of a relative velocity with and without the anchor. */
+/* Adds the cotangents of surface velocity and anchor, from the cotangents of a relative velocity with and without the
+ * anchor. */
 static void add_to_offsets(const long double all[3], const long double anchored[3], struct inputs *out)
 {
 	for (int d = 0; d < 3; d++) {

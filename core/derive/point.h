@@ -70,7 +70,7 @@ void fricp_point_tangent(const struct point_task *task, const struct contact_poi
                          struct point_change *change);
 void fricp_contact_tangent(const struct point_task *task, enum fric_type type, size_t i, struct point_change *change);
 
-/* Backwards: the derivative of psi * potential + cotangent . gradient.
+/* Backwards: computes the derivative of psi * potential + cotangent . gradient.
  * @param cotangent  [n_dofs]
  * @param out        overwritten. Coefficients are those of the group, or else the common scalar or the table entry; the
  *                   part that goes through vertex coefficients and tables is included in members and closest points */

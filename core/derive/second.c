@@ -10,7 +10,7 @@ void fricp_second_prepare(const struct fric_derivation *derivation, const struct
 		fricp_point_task(derivation, tangents, true, &second->bodies);
 }
 
-/* The terms of the product rule for the tangents of weight and normal force, whose product is s. */
+/* Adds the terms of the product rule for the tangents of weight and normal force, whose product is s. */
 static void add_product(const struct force_inputs *of, const long double *tangent, struct inputs *out)
 {
 	out->at[AT_WEIGHT] += of->s * tangent[AT_NORMAL_FORCE];

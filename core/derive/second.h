@@ -18,8 +18,8 @@ struct second {
 void fricp_second_prepare(const struct fric_derivation *derivation, const struct fric_differential *tangents,
                           struct second *second);
 
-/* The cotangents of a contact, as from fricp_point_cotangent, with its position on a measured curve. All are zero for a
- * skipped contact, which has no force.
+/* Computes the cotangents of a contact, as from fricp_point_cotangent, with its position on a measured curve. All are
+ * zero for a skipped contact, which has no force.
  * @param task   with the wanted cotangents
  * @param along  NULL, or tangents, of struct second, along which the result is differentiated again; psi and cotangent
  *               are then not read */

@@ -23,8 +23,8 @@ enum fric_code fricp_stencil_geometry(enum fric_type type, int dim, const double
                                       bool precise, struct fric_geometry *geometry);
 
 /**
- * The possible error of each coordinate of a closest point, because positions and derived results are rounded to
- * doubles: a first-order worst-case bound (docs/physics.md 3). A position is assumed to be rounded like the largest
+ * Computes the possible error of each coordinate of a closest point, because positions and derived results are rounded
+ * to doubles: a first-order worst-case bound (docs/physics.md 3). A position is assumed to be rounded like the largest
  * coordinate of the stencil along the same axis.
  * @param type         one with a closest point, not degenerate
  * @param uncertainty  overwritten; 0 for coordinates that the type lacks
@@ -34,7 +34,7 @@ void fricp_derived_uncertainty(enum fric_type type, int dim, const double *const
 /* As fricp_derived_uncertainty, for one coordinate of a closest point from the caller. */
 double fricp_given_uncertainty(double coordinate);
 
-/* Tangent basis of a plane. @param normal [dim], finite, not zero, of any length. */
+/* Computes the tangent basis of a plane. @param normal [dim], finite, not zero, of any length. */
 void fricp_plane_basis(int dim, const double *normal, double tangent_basis[6]);
 
 /* The axis that generates a basis perpendicular to a normal in 3D, 0 for x or 1 for y. Used for planes and for two
@@ -53,7 +53,7 @@ enum fric_code fricp_grain_basis(const double normal[3], const double grain[3], 
 enum fric_code fricp_stencil_grain(enum fric_type type, const double *const p[FRIC_MAX_STENCIL], const double grain[3],
                                    double tangent_basis[6]);
 
-/* normal / |normal|. @param normal [dim], finite, not zero */
+/* unit := normal / |normal|. @param normal  [dim], finite, not zero */
 void fricp_unit_normal(int dim, const double *normal, double unit[3]);
 
 /* Distance of p from the plane through `origin`. @return FRIC_OK or FRIC_E_NOT_FINITE */

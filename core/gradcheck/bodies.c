@@ -2,7 +2,7 @@
  * bodies/twist.h. */
 #include "core/gradcheck/expected.h"
 
-/* Column t of the basis, times mu_aniso. */
+/* Computes column t of the basis, times mu_aniso. */
 static void direction(const struct fric_contacts *b, size_t i, int t, long double *out)
 {
 	for (int d = 0; d < b->dim; d++)

@@ -102,8 +102,8 @@ static enum fric_code find_natural(struct trial *t, struct fric_error *error)
 	return code;
 }
 
-/* The entries [begin, end) around entry i that share a scale: the DOFs of a vertex, or a body's velocity or angular
- * velocity. */
+/* Finds the entries [begin, end) around entry i that share a scale: the DOFs of a vertex, or a body's velocity or
+ * angular velocity. */
 static void block_of(const struct fric_contacts *c, size_t i, size_t *begin, size_t *end)
 {
 	const size_t dim = (size_t)c->dim, at_vertices = fric_n_vertices(c) * dim, all = (size_t)n_body_dofs(c->dim);

@@ -174,7 +174,7 @@ static inline void merge(struct findings *all, const struct findings *more)
 
 /* ---- contacts at vertices (vertices.c) and of bodies (bodies.c) ---- */
 
-/* The weights of the stencil, or the derivatives of the slip with respect to the twists.
+/* Computes the weights of the stencil, or the derivatives of the slip with respect to the twists.
  * @param pairs  set to the factors of the inner matrix's entries: products of mu_aniso; 1 for bodies, whose inner
  *               matrices refer to the slip after mu_aniso scaling */
 void fricp_expect_weights(struct reference *r, long double *pairs);

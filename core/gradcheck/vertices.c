@@ -59,7 +59,7 @@ struct expected fricp_expect_vertex_slip(const struct reference *r, const double
 	return (struct expected){a * u.value, a * u.scale * 0x1p-48L + (1 + a) * 0x1p-1070L};
 }
 
-/* P A P^T; the block of vertices k and l is w_k w_l times this. */
+/* Expects P A P^T; the block of vertices k and l is w_k w_l times this. */
 static void expect_piece(const struct reference *r, struct expected piece[3][3])
 {
 	for (int a = 0; a < r->contacts->dim; a++)
@@ -86,7 +86,7 @@ static struct expected expect_force(const struct response *at, const struct refe
 	return (struct expected){sum.value, floored(sum.scale)};
 }
 
-/* The product of a contact's block with its part of test_vector. */
+/* Computes the product of a contact's block with its part of test_vector. */
 static void expect_product(const struct reference *r, struct expected piece[3][3], struct expected product[3])
 {
 	const int dim = r->contacts->dim;

@@ -91,9 +91,9 @@ void fricp_table_fill(struct law_table *table, const struct fric_curve *curve)
 
 /* ---- derivatives with respect to the factors ---- */
 
-/* Derivatives of derivative_at with respect to the factors before, at and after a point. With S = (w0 + w1)/(w0/d0 +
- * w1/d1), they follow from dS = (w0 (S/d0)^2 dd0 + w1 (S/d1)^2 dd1)/(w0 + w1). Where the derivative is fixed at 0, they
- * are 0, too. */
+/* Computes the derivatives of derivative_at with respect to the factors before, at and after a point. With S = (w0 +
+ * w1)/(w0/d0 + w1/d1), they follow from dS = (w0 (S/d0)^2 dd0 + w1 (S/d1)^2 dd1)/(w0 + w1). Where the derivative is
+ * fixed at 0, they are 0, too. */
 static void derivative_shares(const struct fric_curve *curve, long double unit, size_t k, long double share[3])
 {
 	share[0] = share[1] = share[2] = 0;

@@ -88,7 +88,7 @@ static inline quad textbook_area(const struct fric_curve *c, size_t k, quad t)
 	                 textbook_derivative(c, k + 1) * (t4 / 4 - t3 / 3)));
 }
 
-/* areas: [n] the curve's integral up to each point */
+/* Computes the curve's integral up to each point. @param areas  [n] */
 static inline void textbook_areas(const struct fric_curve *c, quad *areas)
 {
 	areas[0] = 0;

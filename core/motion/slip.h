@@ -63,8 +63,8 @@ INLINE void slip_begin(int n, struct slip *slip)
 
 /* The operations here and below, and their order, are those of kernels.inc, so that results are bitwise equal. */
 
-/* u = P^T relative, and diag(mu_aniso) u. The slip of a skipped contact is 0 at any velocities, even if a difference
- * overflows. */
+/* Computes u = P^T relative, and diag(mu_aniso) u. The slip of a skipped contact is 0 at any velocities, even if a
+ * difference overflows. */
 INLINE void project_slip(const struct fric_contacts *c, size_t i, const double relative[3], double u[2],
                          double scaled[2])
 {
@@ -88,7 +88,8 @@ INLINE void add_offset_of(const struct column offset[3], int sign, int dim, size
 		relative[d] += sign * *column_at(offset[d], i);
 }
 
-/* The slip in the tangent plane of contact i, from the relative velocity without surface velocity and anchor. */
+/* Computes the slip in the tangent plane of contact i, from the relative velocity without surface velocity and
+ * anchor. */
 INLINE void slip_sliding(const struct fric_contacts *c, size_t i, double relative[3], struct slip *slip)
 {
 	double bare[2];
@@ -108,7 +109,7 @@ INLINE void slip_velocity(const struct fric_contacts *c, enum fric_type type, si
 	slip_sliding(c, i, relative, slip);
 }
 
-/* The change of a slip along a change d of the velocities; surface velocity and anchor are constant. */
+/* Computes the change of a slip along a change d of the velocities; surface velocity and anchor are constant. */
 INLINE void slip_change(const struct fric_contacts *c, enum fric_type type, size_t i, const double *d,
                         struct slip *slip)
 {
@@ -159,7 +160,8 @@ INLINE bool breaks_bonds(const struct slip *slip)
 	return tells_breaking(slip->z) ? slip->z > LAW_REACH : reaches(slip, LAW_REACH);
 }
 
-/* |scaled|, its ratio to eps_v and its direction, for any finite numbers; long doubles cannot overflow here. */
+/* Computes |scaled|, its ratio to eps_v and its direction, for any finite numbers; long doubles cannot overflow
+ * here. */
 INLINE void extreme_ratio(struct slip *slip)
 {
 	const long double norm = slip_speed(slip), e = slip->eps_v;
@@ -402,7 +404,8 @@ INLINE double slip_potential(const struct fric_contacts *c, size_t i, const stru
 	return (p->s * law_g0(t, slip_point(c, p))) * p->eps_v;
 }
 
-/* s G1(y)/y * scaled: the force in the tangent plane before mu_aniso maps it back. Rounded to double unless extreme. */
+/* Computes s G1(y)/y * scaled: the force in the tangent plane before mu_aniso maps it back. Rounded to double unless
+ * extreme. */
 INLINE void slip_force(const struct fric_contacts *c, size_t i, const struct slip *p, long double force[MOST_SLIP])
 {
 	const enum law t = law_of(&c->law);
@@ -418,7 +421,7 @@ INLINE void slip_force(const struct fric_contacts *c, size_t i, const struct sli
 	force[k] = (p->s * law_g1(t, a)) * (law_low(t, a) ? p->ratio[k] : p->unit[k]);
 }
 
-/* P diag(a) f */
+/* force := P diag(a) f */
 INLINE void spread(const struct fric_contacts *c, size_t i, double f0, double f1, double force[3])
 {
 	double *const *p = c->tangent_basis;
@@ -443,7 +446,7 @@ INLINE long double long_drag(const struct fric_contacts *c, size_t i)
 	return long_force(c, i) * *column_at(c->viscous, i);
 }
 
-/* s viscous * bare, added to slip_force. Rounded to double unless the drag is extreme. */
+/* Computes s viscous * bare, which the caller adds to slip_force. Rounded to double unless the drag is extreme. */
 INLINE void drag_force(const struct fric_contacts *c, size_t i, const struct slip *p, long double force[MOST_SLIP])
 {
 	EACH_COMPONENT(k, p->n)
@@ -474,7 +477,7 @@ INLINE void spread_drag(const struct fric_contacts *c, size_t i, const struct sl
 		force[d] += drag[d];
 }
 
-/* The force on a contact, [dim]. */
+/* Computes the force on a contact, [dim]. */
 INLINE void contact_force(const struct fric_contacts *c, size_t i, const struct slip *slip, double force[3])
 {
 	const bool drags = c->viscous.data;
@@ -540,7 +543,7 @@ INLINE long double kept_share(const struct fric_contacts *c, const struct slip *
 	return reaches_eps_v(p) ? p->eps_v / slip_speed(p) : 1;
 }
 
-/* The anchor of a contact for the next step, [dim]: P u times the fraction that it keeps. */
+/* Computes the anchor of a contact for the next step, [dim]: P u times the fraction that it keeps. */
 INLINE void next_anchor(const struct fric_contacts *c, size_t i, const struct slip *p, double anchor[3])
 {
 	const long double share = kept_share(c, p), u0 = share * p->u[0], u1 = share * p->u[1];

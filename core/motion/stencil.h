@@ -100,13 +100,13 @@ INLINE void weights_of_type(enum fric_type type, double a, double b, double w[FR
 	}
 }
 
-/* The weights w of a stencil with closest point (a, b); entries beyond the stencil are left unchanged. */
+/* Computes the weights w of a stencil with closest point (a, b); entries beyond the stencil are left unchanged. */
 static inline void stencil_weights(enum fric_type type, double a, double b, double w[FRIC_MAX_STENCIL])
 {
 	FOR_TYPE(weights_of_type, type, a, b, w)
 }
 
-/* The weights of contact i, which is of this type. */
+/* Computes the weights of contact i, which is of this type. */
 static inline void contact_weights(const struct fric_contacts *c, enum fric_type type, size_t i,
                                    double w[FRIC_MAX_STENCIL])
 {
@@ -123,7 +123,7 @@ INLINE void weight_rows_of(enum fric_type type, const struct fric_contacts *c, s
 	}
 }
 
-/* The weights of contacts [begin, end), all of one type, as rows; zeros for a skipped contact. */
+/* Computes the weights of contacts [begin, end), all of one type, as rows; zeros for a skipped contact. */
 static inline void weight_rows(const struct fric_contacts *c, enum fric_type type, size_t begin, size_t end,
                                double *out){FOR_TYPE(weight_rows_of, type, c, begin, end, out)}
 
@@ -164,7 +164,7 @@ RELATIVE_VELOCITY(relative_number, double)
 	}
 }
 
-/* The relative velocity of contact i, [dim]. @param v [n_dofs] */
+/* Computes the relative velocity of contact i, [dim]. @param v [n_dofs] */
 INLINE void relative_velocity(const struct fric_contacts *c, enum fric_type type, size_t i, const double *v,
                               double *out)
 {

@@ -43,7 +43,7 @@ struct barrier_rates {
 	double by_distance, by_dhat, by_stiffness, by_dmin;
 };
 
-/* All zero if the force is zero. @param distance  > dmin */
+/* Computes rates, which are zero if the force is zero. @param distance  > dmin */
 void fricp_barrier_rates(const struct fric_barrier *barrier, double distance, struct barrier_rates *rates);
 
 #endif

@@ -256,7 +256,7 @@ static struct blend_derivatives blend_derivatives(enum fric_blend kind, long dou
 	return (struct blend_derivatives){0.5L, 0.5L};
 }
 
-/* The values of both sides, interpolated from the vertices. */
+/* Computes the values of both sides, interpolated from the vertices. */
 static void side_values(const struct parts *p, long double side[2])
 {
 	side[0] = side[1] = 0;

@@ -53,7 +53,7 @@ static const int32_t *stencil_at(const struct drafts *d, size_t j)
 	return d->group->vertices + (d->first + j) * (size_t)fric_stencil_size(d->span.type);
 }
 
-/* The positions of a type's points. */
+/* Lists the positions of a type's points. */
 static void positions_at(const struct drafts *d, size_t j, const double *p[FRIC_MAX_STENCIL])
 {
 	const struct fric_batch *b = d->task->batch;

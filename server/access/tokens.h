@@ -42,7 +42,7 @@ size_t srv_tokens_count(const struct srv_tokens *tokens);
 enum srv_bearer srv_tokens_check(const struct srv_tokens *tokens, const char *authorization,
                                  char name[SRV_TOKEN_NAME + 1]);
 
-/* tokens may be NULL. */
+/* Frees the tokens. tokens may be NULL. */
 void srv_tokens_close(struct srv_tokens *tokens);
 
 #endif
