@@ -35,7 +35,7 @@ static void keep_standard_files(void)
 		close(fd);
 }
 
-/* Signals are blocked in every thread and received by sigtimedwait alone, so that no code runs in a signal handler.
+/* Signals are blocked in every thread and received only by sigtimedwait, so that no code runs in a signal handler.
  * Process 1 of a container receives only signals that it handles or blocks. Other threads send SIGUSR1 when the last
  * request is over. */
 static sigset_t block_signals(void)

@@ -44,7 +44,7 @@ struct api_pool_counts {
 };
 
 /**
- * @param ceiling_bytes  limit on what is kept
+ * @param ceiling_bytes  limit on idle memory
  * @param budget         counts blocks in use, mapped ones with api_pool_block_bytes; idle blocks do not count. Goes
  *                       through the thread's account (account.h) if there is one. NULL: nothing is counted. Borrowed
  * @return NULL when out of memory

@@ -5,9 +5,9 @@
 #ifndef API_RESOURCES_H
 #define API_RESOURCES_H
 
-/* >= 1 */
+/* The number of CPUs, >= 1. */
 int api_available_cpus(void);
-/* Bytes, > 0 */
+/* The memory in bytes, > 0. */
 long long api_available_memory(void);
 
 /**

@@ -117,7 +117,7 @@ static const char *step(struct walk *w, const char *p, const char *end)
 	return p + 1;
 }
 
-/* Appends a token to a pointer. @return false if it does not fit, or cannot be derived from the text alone */
+/* Appends a token to a pointer. @return false if it does not fit, or does not follow from the text */
 static bool add_token(const struct level *level, char *pointer, size_t bytes, size_t *at)
 {
 	char number[24];

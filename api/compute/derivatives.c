@@ -7,7 +7,7 @@
 
 /* ---- variables ---- */
 
-/* Lists the set's variables first; those of the query replace them. */
+/* Lists the set's variables first, which the query's variables replace. */
 static bool list_variables(struct api_job *job, struct api_variables *variables)
 {
 	const struct fric_batch *batch = &job->lagged.batch;
@@ -386,7 +386,7 @@ static bool answer(struct api_job *job)
 
 /* ---- steps ---- */
 
-/* Lists a set's fields before those of the query, which replace them. */
+/* Lists a set's fields before the query's fields, which replace them. */
 static bool decode(struct api_job *job)
 {
 	struct api_asked *asked = job->more;

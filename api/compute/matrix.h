@@ -22,7 +22,7 @@ struct api_matrix {
 	/* Computes the entries. It is not called for compressed rows without numbers. @return false with job->fault */
 	bool (*fill)(struct api_job *job, const struct api_entries *entries);
 	/* For the fault of a matrix that is too large: rule and name of the field with the format, and advice. If name is
-	 * NULL, the fault is that of any answer that is too long. */
+	 * NULL, the fault is the same as for any answer that is too long. */
 	int choice;
 	const char *name, *advice;
 };

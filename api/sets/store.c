@@ -31,7 +31,7 @@ struct caller {
 	struct caller *next;   /* next in its bucket, or in the list to be freed */
 	struct ring sets;      /* sets with a name, least recently used first */
 	size_t n_sets;         /* named or held */
-	struct amount has;     /* its bytes are those of all sets, named or held */
+	struct amount has;     /* its bytes include all sets, named or held */
 	struct amount planned; /* while room is made: `has` after the evictions chosen so far */
 	uint64_t plan;         /* number of the plan to which `planned` belongs */
 };

@@ -456,7 +456,7 @@ static void replace(struct api_bridge *b, const struct api_bridge_input *input)
 	array->first_non_integer = array->n;
 }
 
-/* Points a fault at the number of the input at fault, which the client knows. @return false */
+/* Points a fault at the input at fault by its number, which the client knows. @return false */
 static bool name_culprit(struct api_bridge *b)
 {
 	struct api_fault *fault = b->fault;

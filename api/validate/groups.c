@@ -154,7 +154,7 @@ static void check_given_geometry(struct api_request_check *w, enum fric_type typ
 		api_check_present(w->check, &point, "it must accompany \"tangent_basis\"");
 }
 
-/* Reports a grain beside a given basis, which already has a direction. */
+/* Reports a grain together with a given basis, which already has a direction. */
 static void check_grain(struct api_request_check *w, enum fric_type type)
 {
 	static const char format[] = "\"grain\" and \"tangent_basis\" both determine the tangents: leave one out";

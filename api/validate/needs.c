@@ -92,7 +92,7 @@ static void check_bodies_needed(struct api_request_check *w, enum fric_type type
 		     needed[i].what);
 }
 
-/* With material tables, planes and bodies need materials of their own; those of vertices are checked elsewhere. */
+/* With material tables, planes and bodies need materials of their own; materials of vertices are checked elsewhere. */
 static void check_materials_needed(struct api_request_check *w, enum fric_type type)
 {
 	static const char format[] = "\"%s\" is missing: group \"%s\" needs it";

@@ -15,7 +15,7 @@ static const struct {
 	void (*check)(struct api_request_check *w);
 } fields[] = {API_CHECKS(CHECK)};
 
-/* The rules of a request, and those of the other part, where a misplaced field may belong. */
+/* The rules of a request, and the rules of the other part, where a misplaced field may belong. */
 static const struct {
 	const struct api_object *object, *elsewhere;
 } kinds[API_N_REQUEST_KINDS] = {

@@ -37,7 +37,7 @@ struct api_variations {
 
 /**
  * Lists the variables of a document that has passed the checks.
- * @param batch, facts  results of the checks; for a query alone, those of its set
+ * @param batch, facts  results of the checks; for a query alone, the results for its set
  * @param variables     the document's variables are added, or replace those with the same pointer; the list is in the
  *                      arena
  * @return false when out of memory

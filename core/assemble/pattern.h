@@ -2,10 +2,10 @@
  * The CSR pattern of contacts, with the places of all incidences, so that adding up values needs no search.
  *
  * A block row is the rows of one member of contacts, a vertex or a body, and its blocks have as many rows and columns
- * as a member has DOFs (motion/dofs.h). The block rows of all vertices come first, then those of all bodies; no contact
- * has members of both kinds. Work is counted in incidences, one for every contact of a member. Loops go over chunks of
- * incidences; a chunk consists of the block rows that begin in it, so that one thread adds up each row and all threads
- * get equal work.
+ * as a member has DOFs (motion/dofs.h). The block rows of all vertices come first, then the block rows of all bodies;
+ * no contact has members of both kinds. Work is counted in incidences, one for every contact of a member. Loops go over
+ * chunks of incidences; a chunk consists of the block rows that begin in it, so that one thread adds up each row and
+ * all threads get equal work.
  */
 #ifndef FRIC_PATTERN_H
 #define FRIC_PATTERN_H

@@ -51,7 +51,7 @@ size_t fric_n_contacts(const struct fric_contacts *contacts)
 	return contacts->n + (contacts->bodies ? contacts->bodies->n : 0);
 }
 
-/* The structure that contains a type's contacts; NULL for body types if there are no bodies. */
+/* The structure that contains a type's contacts, or NULL for body types if there are no bodies. */
 static const struct fric_contacts *with_type(const struct fric_contacts *contacts, enum fric_type type)
 {
 	return is_of_bodies(type) ? contacts->bodies : contacts;

@@ -44,15 +44,15 @@ void fricp_lever_tangent(enum fric_type type, const struct motion *motion, const
 void fricp_lever_cotangent(enum fric_type type, const struct motion *motion, const long double relative[3],
                            struct lever *lever);
 
-/* Adds a force and a couple at a contact of bodies as wrenches at the bodies' points. This also turns cotangents of
- * relative velocities and turns into those of twists. */
+/* Adds a force and a couple at a contact of bodies as wrenches at the bodies' points. This also converts cotangents of
+ * relative velocities and turns to cotangents of twists. */
 void fricp_add_wrenches(const struct fric_contacts *b, enum fric_type type, size_t i, const long double force[3],
                         const long double couple[3], struct twist wrench[2]);
 /* Adds the effect of the arms' tangents on wrenches. */
 void fricp_add_lever_wrenches(enum fric_type type, const struct lever *lever, const long double force[3],
                               struct twist wrench[2]);
 
-/* Computes the tangent of a stencil's weights from that of its closest point. @param weights [k] */
+/* Computes the tangent of a stencil's weights from its closest point's tangent. @param weights  [k] */
 void fricp_weights_tangent(enum fric_type type, const long double closest_point[2],
                            long double weights[FRIC_MAX_STENCIL]);
 

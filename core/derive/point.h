@@ -34,7 +34,7 @@ struct point_task {
 	struct links links[FRIC_N_TYPES];
 };
 
-/* @param bodies  for contacts of bodies, of which there are some; else for contacts at vertices */
+/* @param bodies  whether for contacts of bodies, which must exist; otherwise for contacts at vertices */
 void fricp_point_task(const struct fric_derivation *derivation, const struct fric_differential *differential,
                       bool bodies, struct point_task *task);
 
@@ -72,8 +72,9 @@ void fricp_contact_tangent(const struct point_task *task, enum fric_type type, s
 
 /* Backwards: computes the derivative of psi * potential + cotangent . gradient.
  * @param cotangent  [n_dofs]
- * @param out        overwritten. Coefficients are those of the group, or else the common scalar or the table entry; the
- *                   part that goes through vertex coefficients and tables is included in members and closest points */
+ * @param out        overwritten. Coefficients belong to the group, or else are the common scalar or the table entry;
+ *                   the part that goes through vertex coefficients and tables is included in members and closest
+ * points */
 void fricp_point_cotangent(const struct point_task *task, const struct contact_point *point, long double psi,
                            const double *cotangent, struct inputs *out);
 

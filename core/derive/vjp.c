@@ -270,7 +270,7 @@ static bool write_curve(const struct backward *task, long double *factors)
 	return round_all(factors, (int)c->table.n, out);
 }
 
-/* Writes the fields that depend on all contacts, including those of bodies. */
+/* Writes the fields that depend on all contacts, including contacts of bodies. */
 static bool write_sums(const struct backward *task, long double *factors)
 {
 	const struct fric_batch *batch = task->vertices.batch;

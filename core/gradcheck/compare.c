@@ -229,7 +229,7 @@ static struct fault run(struct comparing *task, size_t n, size_t size, chunk_wor
 	return fricp_parallel_phases(task->context, n < from ? 1 : task->context->n_threads, &phase, 1, task);
 }
 
-/* Compares the contacts at vertices, or those of bodies. */
+/* Compares either the contacts at vertices or the contacts of bodies. */
 static struct fault compare_contacts(struct comparing *task, const struct fric_contacts *here)
 {
 	struct fault fault = {FRIC_OK, SIZE_MAX};

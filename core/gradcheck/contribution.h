@@ -28,7 +28,7 @@ struct contribution {
 };
 
 /**
- * @param c  contacts that include those of `type`: at vertices or of bodies
+ * @param c  contacts at vertices or of bodies, depending on `type`
  * @param i  index in c
  */
 struct contribution fricp_contribution(const struct fric_contacts *c, const struct coefficients *mu,

@@ -29,8 +29,8 @@ double fricp_speed(const struct fric_derivation *derivation);
 enum effect fricp_effect_of(const struct fric_derivation *derivation, const struct fric_differential *direction);
 
 /**
- * Potential and gradient after a move by `step` times the direction. Directions of effective coefficients stay those of
- * the unchanged contacts unless they follow; contacts that were skipped before the move stay without effect.
+ * Potential and gradient after a move by `step` times the direction. The directions of effective coefficients do not
+ * change unless they follow the slip; contacts that were skipped before the move stay without effect.
  * @param answer  [1 + n_dofs]
  * @return FRIC_OK, FRIC_E_MEMORY, FRIC_E_STOPPED, or any other code if there is no result, or if more contacts are
  *         skipped

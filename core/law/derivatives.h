@@ -8,8 +8,8 @@
  *     wrt mu_s  dD/s = eps_v s0    dG1 = s1          wrt eps_v  dD/s = e0                 dG1 = e1 / eps_v
  *     wrt mu_k  dD/s = eps_v k0    dG1 = k1          wrt unit   dD/s = eps_v u0 / unit    dG1 = u1 / unit
  *
- * where s1, k1, e1 and u1 are divided by z where law_low, like g1. The unit of a curve belongs to its table and is no
- * parameter of the law.
+ * where s1, k1, e1 and u1 are divided by z where law_low, like g1. The unit of a curve belongs to its table and is not
+ * a parameter of the law.
  */
 #ifndef FRIC_LAW_DERIVATIVES_H
 #define FRIC_LAW_DERIVATIVES_H

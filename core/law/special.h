@@ -1,5 +1,5 @@
 /**
- * e^-t and the integral of e^-s^2 (erf up to a factor), because those of libm differ from machine to machine. One
+ * e^-t and the integral of e^-s^2 (erf up to a factor), because libm's versions differ from machine to machine. One
  * implementation for double and long double (suffix _l); in doubles it has no branches or calls, so that loops over it
  * vectorise and give the same bits with every instruction set. Accurate to an ulp of a double, the integral to two,
  * from 0 to where they underflow. The coefficients are minimax polynomials from tests/reference/make_special.py

@@ -1,6 +1,6 @@
 /**
  * The numbering of the DOFs in velocities, gradients and rows of Hessians. Only this wing defines it: first the DOFs of
- * all vertices, one per axis, then those of all bodies, a velocity and an angular velocity each.
+ * all vertices, one per axis, then the DOFs of all bodies, a velocity and an angular velocity each.
  */
 #ifndef FRIC_DOFS_H
 #define FRIC_DOFS_H

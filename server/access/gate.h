@@ -1,5 +1,5 @@
 /**
- * Decides which requests are let in, from the head alone and in this order: the host name by which the service is
+ * Decides which requests are let in, only from the head and in this order: the host name by which the service is
  * called, the web page that sends the request, the token. Web pages matter because a page can run in the browser of a
  * user who reaches a service that the page's author does not. Requests over a Unix-domain socket are let in: the
  * permissions of its file restrict who may connect, and no page can. Judging is safe from any thread, also during a

@@ -36,7 +36,7 @@ bool srv_host_is_loopback(const struct srv_host *host);
 bool srv_hosts_is_list(const char *hosts, const char **culprit, int *n);
 
 /* An entry without a port allows every port. A host without a port has its scheme's default, which behind a proxy may
- * be that of https. */
+ * be the default of https. */
 bool srv_hosts_allow(const char *hosts, const struct srv_host *host, bool tls);
 
 /* Takes the next entry of a list separated by commas or spaces and moves *list past it. @return false at the end */

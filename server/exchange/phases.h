@@ -4,7 +4,7 @@
 
 #include "server/exchange/exchange.h"
 
-/* Decides from the head alone: the gate, draining, the route and its limits. Moves the exchange to DECIDED if the head
+/* Decides only from the head: the gate, draining, the route and its limits. Moves the exchange to DECIDED if the head
  * suffices for a response; otherwise leaves its state alone. */
 void srv_judge(struct srv_exchange *exchange);
 

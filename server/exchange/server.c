@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* Sets the settings that clients can read, and those of computations. */
+/* Sets the limits that clients can read, and the settings of computations. */
 static bool set_services(struct srv_server *server, const struct srv_options *options)
 {
 	server->large = srv_service(options);

@@ -206,7 +206,7 @@ struct connection *srv_connection_open(const struct srv_http *http, struct MHD_C
 	return own;
 }
 
-/* The library does not report why it closes a connection, which may be the last response, lack of memory or shutdown.
+/* The library does not report why it closes a connection: after the last response, for lack of memory, or at shutdown.
  * The tolerance covers the different ticks of its clock. */
 static bool was_silent(const struct srv_http *http, const struct connection *own)
 {

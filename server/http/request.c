@@ -221,7 +221,7 @@ static void note_own_answer(struct request *request)
 		request->lingers = true;
 }
 
-/* Tells the client that nothing more follows, and reads the rest of its input. */
+/* Signals to the client that nothing more follows, and reads the rest of its input. */
 static void let_linger(const struct request *request)
 {
 	const gnutls_session_t session = srv_session_of(request->own, request->connection);

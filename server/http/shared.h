@@ -26,7 +26,7 @@ struct srv_http {
 	struct srv_server server;
 	struct MHD_Daemon *daemon;
 	struct MHD_Daemon *unix_daemon; /* for Unix-domain sockets, which use no TLS; NULL: `daemon` serves them too */
-	struct srv_acceptor *acceptor;  /* NULL: connections are added by hand */
+	struct srv_acceptor *acceptor;  /* NULL: srv_http_add adds connections */
 	struct srv_addresses *addresses;
 	struct srv_watch *watch;         /* time limits of TLS handshakes and of sending responses */
 	struct srv_listeners *listeners; /* NULL: none */

@@ -38,8 +38,8 @@ static int open_directory(const char *path)
 }
 
 /* Without the lock, another process could take this one's file for stale between bind and listen. A lock on the
- * directory leaves nothing behind, even if the process is killed, and is held for less than a millisecond. On file
- * systems without locks there is no lock. */
+ * directory leaves nothing behind, even if the process is killed, and is held for less than a millisecond. File systems
+ * without locks get no such protection. */
 static bool lock(int directory, struct srv_listen_fault *fault)
 {
 	for (int i = 0; i < LOCK_TRIES; i++) {

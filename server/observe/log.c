@@ -37,7 +37,7 @@ struct line {
 
 static void add_bytes(struct line *line, const char *bytes, size_t n)
 {
-	if (n > sizeof line->text - 2 - line->n) /* leaves two bytes for the end; impossible, as values are capped */
+	if (n > sizeof line->text - 2 - line->n) /* two bytes are for the end; never true, because values are capped */
 		return;
 	memcpy(line->text + line->n, bytes, n);
 	line->n += n;
@@ -217,7 +217,7 @@ static void end(struct line *line)
 }
 
 /* Non-blocking mode applies to the open file description, which other programs may share. A pipe or a terminal is
- * therefore opened anew; in a container it may belong to another user, and then poll must do. */
+ * therefore opened again; in a container it may belong to another user, and then poll must do. */
 static void choose_way(void)
 {
 	struct stat status;

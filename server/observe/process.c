@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The line follows those of all CPUs, so the whole file may have to be read. */
+/* The line follows the lines of all CPUs, so the whole file may have to be read. */
 static double boot_seconds(void)
 {
 	FILE *file = fopen("/proc/stat", "re");

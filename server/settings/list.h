@@ -1,6 +1,6 @@
 /**
  * The options: X(member of struct srv_options, kind, name, argument, default, words, least, most, help); kinds and
- * columns are those of struct srv_option (table.h).
+ * columns are described by struct srv_option (table.h).
  */
 #ifndef SERVER_LIST_H
 #define SERVER_LIST_H

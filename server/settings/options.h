@@ -50,7 +50,7 @@ void srv_options_free(struct srv_options *options);
 /* The settings that clients can see; without kernels, pool and description. */
 struct api_service srv_service(const struct srv_options *options);
 
-/* Threads of the HTTP library. Unix-domain sockets beside TLS need as many again. */
+/* Threads of the HTTP library. Unix-domain sockets together with TLS need as many again. */
 long long srv_library_threads(const struct srv_options *options);
 
 /* The word of --kernels. */

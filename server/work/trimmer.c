@@ -42,7 +42,7 @@ static size_t trim_pools(const struct srv_trimmer *trimmer)
 
 /* If a pool had idle blocks, malloc probably has idle memory as well, because large requests also allocate small
  * blocks. Many concurrent small requests leave as much, so malloc is checked once per idle time. mallinfo2 does not
- * tell how much of the free memory has already been returned. */
+ * report how much of the free memory has already been returned. */
 static void *trim(void *argument)
 {
 	struct srv_trimmer *trimmer = argument;
