@@ -233,8 +233,8 @@ static bool leads_to_page(const struct srv_head *head, const struct api_match *m
 	       is(head->fetch_mode, "navigate") && is(head->fetch_dest, "document");
 }
 
-/* Browsers send Origin on requests whose responses a page could read and on requests that could change something; those
- * that support Sec-Fetch-Site send it always, with "none" for a typed address. */
+/* Browsers send Origin on requests whose responses a page could read and on requests that could change something;
+ * browsers that support Sec-Fetch-Site always send it, with "none" for a typed address. */
 static bool may_come_without_origin(const struct srv_head *head, const struct api_match *match)
 {
 	return !head->fetch_site || is(head->fetch_site, "same-origin") || is(head->fetch_site, "none") ||

@@ -186,7 +186,7 @@ static struct table *load(const struct srv_tokens *tokens, char *message)
 
 /* ---- open, reload, close ---- */
 
-/* Prefer the writer: a steady stream of checks must not starve a reload. */
+/* Prefers the writer, because a steady stream of checks must not starve a reload. */
 static bool init_lock(pthread_rwlock_t *lock)
 {
 	pthread_rwlockattr_t attributes;

@@ -10,7 +10,7 @@ enum { DRAIN_BYTES = 1 << 20 }; /* longest refused body that is read to keep the
 
 /* ---- faults found by the carrier ---- */
 
-/* Placeholders with which the record shows a request that could not be read. */
+/* Sets placeholders, with which the record shows a request that could not be read. */
 static void forget_head(struct srv_exchange *exchange)
 {
 	exchange->head = (struct srv_head){.method = "-", .target = "-"};

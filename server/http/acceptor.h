@@ -9,7 +9,7 @@
 
 struct srv_acceptor;
 
-/* Receiver of accepted connections. */
+/* The receiver of accepted connections. */
 struct srv_acceptor_target {
 	/* Called on the acceptor's thread. Takes ownership of fd, which is non-blocking; the address is borrowed. */
 	void (*add)(void *closure, int fd, const struct sockaddr *address, socklen_t bytes);

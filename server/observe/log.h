@@ -22,7 +22,7 @@ struct srv_trace;
  * which become -. */
 struct srv_access {
 	const char *request_id, *method, *target; /* target: written without its query */
-	const char *route;      /* label of the metrics; like client, rejected and aborted never chosen by a client */
+	const char *route;      /* label of the metrics; clients choose neither this nor client, rejected and aborted */
 	const char *client;     /* address of the peer */
 	int status;             /* 0: no response was sent */
 	size_t bytes_in;        /* request body */
