@@ -128,7 +128,7 @@ struct fric_values {
  * body_world 1,0. */
 struct fric_group {
 	size_t n;
-	const int32_t *vertices;             /* [n, k]; of body_body and body_world: bodies */
+	const int32_t *vertices;             /* [n, k]; for body_body and body_world: bodies */
 	struct fric_values normal_force;     /* [n] >= 0; absent: from the barrier (not for bodies) */
 	struct fric_values weight;           /* [n]; absent: 1 */
 	struct fric_values mu_s, mu_k;       /* [n] >= 0, both or neither; absent: from fric_batch.friction */
@@ -142,11 +142,11 @@ struct fric_group {
 	struct fric_values plane_origin;     /* [n, dim]; plane_vertex where a distance is needed */
 	struct fric_values stribeck_speed;   /* [n] > 0, FRIC_STRIBECK and FRIC_EXPONENTIAL; absent: from the law */
 	struct fric_values viscous;          /* [n] >= 0, 1/velocity; absent: from the law */
-	struct fric_values surface_velocity; /* [n, dim] of the second side, added to its members' velocity; absent: 0 */
+	struct fric_values surface_velocity; /* [n, dim] added to the velocity of the second side's members; absent: 0 */
 	struct fric_values anchor; /* [n, dim] velocity: elastic deflection carried over from earlier steps; absent: 0 */
 	struct fric_values grain;  /* [n, 3] any length, 3D without tangent_basis: first basis direction */
-	struct fric_values point, normal;            /* [n, dim] of bodies: contact point; normal, not zero, any length */
-	struct fric_values spin_radius, roll_radius; /* [n] >= 0, length, of bodies; spin in 3D; absent: 0 */
+	struct fric_values point, normal;            /* [n, dim] bodies only: contact point; normal, not zero, any length */
+	struct fric_values spin_radius, roll_radius; /* [n] >= 0, length, bodies only; spin in 3D; absent: 0 */
 };
 
 enum fric_law_type { FRIC_SMOOTH, FRIC_STRIBECK, FRIC_EXPONENTIAL, FRIC_CURVE, FRIC_ADHESION };
@@ -277,7 +277,7 @@ int fric_dim(const struct fric_contacts *contacts);
 size_t fric_n_vertices(const struct fric_contacts *contacts);
 size_t fric_n_bodies(const struct fric_contacts *contacts);
 size_t fric_n_dofs(const struct fric_contacts *contacts);
-size_t fric_n_contacts(const struct fric_contacts *contacts); /* of all groups together */
+size_t fric_n_contacts(const struct fric_contacts *contacts); /* the sum over all groups */
 size_t fric_group_size(const struct fric_contacts *contacts, enum fric_type type);
 /* The reason why a contact was skipped; FRIC_OK if it was not. */
 enum fric_code fric_skipped(const struct fric_contacts *contacts, enum fric_type type, size_t contact);
@@ -323,11 +323,11 @@ enum fric_output {
 	FRIC_OUT_CLOSEST_POINT,       /* [n, m], m > 0 */
 	FRIC_OUT_TANGENT_BASIS,       /* [n, dim, dim-1] */
 	FRIC_OUT_STATUS,              /* [n] 0 sticks, 1 slides, 2 skipped */
-	FRIC_OUT_SLIP_RATIO,          /* [n] |u| / eps_v, after mu_aniso scaling; of bodies |S| / eps_v */
+	FRIC_OUT_SLIP_RATIO,          /* [n] |u| / eps_v, after mu_aniso scaling; bodies: |S| / eps_v */
 	FRIC_OUT_FRICTION_FORCE,      /* [n, dim] on the first side, distributed by the stencil weights */
 	FRIC_OUT_ANCHOR,              /* [n, dim] velocity: the anchor of the next step */
-	FRIC_OUT_SPIN,    /* [n] of bodies in 3D: angular velocity about the normal, without the factor spin_radius */
-	FRIC_OUT_ROLLING, /* [n, dim-1] of bodies: P^T (angular velocity), 2D: angular velocity; without roll_radius */
+	FRIC_OUT_SPIN,    /* [n] bodies in 3D: angular velocity about the normal, without the factor spin_radius */
+	FRIC_OUT_ROLLING, /* [n, dim-1] bodies: P^T (angular velocity), 2D: angular velocity; without roll_radius */
 };
 #define FRIC_N_OUTPUTS 14
 bool fric_has_output(const struct fric_contacts *contacts, enum fric_type type, enum fric_output output);
@@ -359,8 +359,8 @@ struct fric_factors {
 	double *weights[FRIC_N_TYPES];       /* [n, k] w; zeros for a skipped contact */
 	double *tangent_basis[FRIC_N_TYPES]; /* [n, dim, dim-1] P */
 	double *inner[FRIC_N_TYPES];         /* [n, inner_size] A; bodies: [n, body_inner_size] */
-	double *jacobian[FRIC_N_TYPES]; /* of bodies, instead of weights and bases: J, [n, 5, k*6], in 2D [n, 2, k*3]; zeros
-	                                   for a skipped contact */
+	double *jacobian[FRIC_N_TYPES]; /* for bodies, in place of weights and bases: J, [n, 5, k*6], in 2D [n, 2, k*3];
+	                                   zeros for a skipped contact */
 };
 /**
  * Computes all factors of all groups in one pass.
@@ -593,7 +593,7 @@ enum fric_quantity { FRIC_POTENTIAL, FRIC_GRADIENT, FRIC_HESSIAN };
 
 /* The agreement of one quantity. All numbers are finite: larger values are replaced by the largest double. */
 struct fric_agreement {
-	double largest_difference; /* of the potential, of entries of the gradient, or of entries of contacts' blocks */
+	double largest_difference; /* between potentials, entries of the gradient, or entries of contacts' blocks */
 	double largest_entry;      /* largest absolute value of the numbers compared */
 	double contacts;           /* largest relative difference of one contact, relative to its own scale */
 	double assembled;          /* largest relative difference of the sums over contacts */
@@ -609,7 +609,7 @@ struct fric_comparison {
 	enum fric_quantity quantity;
 	double relative_difference;
 	int status;        /* 0 sticks, 1 slides, 2 skipped */
-	double slip_ratio; /* |u| / eps_v, after mu_aniso scaling; of bodies |S| / eps_v */
+	double slip_ratio; /* |u| / eps_v, after mu_aniso scaling; bodies: |S| / eps_v */
 };
 
 /**

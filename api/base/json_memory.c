@@ -11,7 +11,7 @@ enum { LEAST_BLOCK = 16 << 10, MOST_BLOCK = 2 << 20 };
 /* Precedes each node in memory. */
 struct header {
 	struct api_json_memory *trees; /* NULL: malloc'd */
-	size_t bytes;                  /* of header and node together */
+	size_t bytes;                  /* size of header and node together */
 };
 _Static_assert(sizeof(struct header) == API_JSON_MEMORY_STEP, "the memory behind it is aligned for any type");
 

@@ -25,7 +25,7 @@ struct reader {
 	struct api_arena *arena;
 	struct api_document *document;
 	struct stretch *stretches;
-	size_t n_stretches, capacity; /* capacity: of stretches; the arrays have room for as many references in
+	size_t n_stretches, capacity; /* capacity: in stretches; the arrays have room for as many references in
 	                               * addition to lifted arrays */
 	size_t n_lifted;
 	struct api_fault *fault;

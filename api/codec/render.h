@@ -19,7 +19,7 @@ enum { API_MOST_LENT = 2 };
 struct api_render {
 	struct api_document document;
 	size_t capacity;
-	struct api_arena *arena;             /* of scalars, and of array data that does not belong to an owner below */
+	struct api_arena *arena;             /* holds scalars, and array data that does not belong to an owner below */
 	struct api_lent lent[API_MOST_LENT]; /* owners of array data that lies elsewhere */
 	bool failed;
 };

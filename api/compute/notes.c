@@ -13,7 +13,7 @@ struct taking {
 	struct api_job *job;
 	const struct fric_batch *batch;
 	struct api_notes *notes;
-	struct api_check check; /* of the document; notes are recorded as its faults, and so get pointers like errors */
+	struct api_check check; /* checks the document; notes are recorded as its faults, and so get pointers like errors */
 	struct api_field root, friction;
 };
 

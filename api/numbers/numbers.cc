@@ -25,7 +25,7 @@ constexpr int64_t max_exponent = 100000000000000000; // where exponents saturate
 // The parts of a number, as far as its text has been read.
 struct parts {
 	bool negative;
-	uint64_t digits; // of integer and fraction, modulo 2^64
+	uint64_t digits; // integer and fraction as one number, modulo 2^64
 	std::ptrdiff_t n_digits;
 	int64_t exponent; // the value is digits * 10^exponent
 };

@@ -38,7 +38,7 @@ __extension__ typedef unsigned __int128 uint128;
 
 enum {
 	FRACTION_BITS = 52,
-	EXPONENT_BIAS = 1075, /* of c 2^q, where c is an integer */
+	EXPONENT_BIAS = 1075, /* bias of q in c 2^q, where c is an integer */
 	MAX_EXPONENT = 2047,
 	DIGITS = 17,
 	BEHIND_POINT = 4, /* bits of y after the point; the bits of a quarter of 10^k come before it */

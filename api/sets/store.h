@@ -19,8 +19,8 @@
 enum { API_SET_NAME_BYTES = 65, API_CALLER_BYTES = 128 };
 
 struct api_sets_limits {
-	size_t bytes;            /* of all sets */
-	size_t bytes_per_caller; /* of the sets of one caller */
+	size_t bytes;            /* total of all sets */
+	size_t bytes_per_caller; /* total of one caller's sets */
 	size_t n;                /* number of all sets */
 	size_t n_per_caller;     /* number of sets of one caller */
 	long long idle_seconds;  /* sets unused for longer are forgotten */

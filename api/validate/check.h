@@ -38,7 +38,7 @@ struct api_field {
 	struct api_path path;
 	const struct api_rule *rule;  /* the field's rule; NULL: unknown */
 	const json_t *const *members; /* for a checked object, its members by rule; NULL: look them up by name */
-	unsigned excused; /* of a checked object, bits by rule: members that are not reported as missing, because
+	unsigned excused; /* for a checked object, bits by rule: members that are not reported as missing, because
 	                   * a misspelt name was meant for them or they have been reported */
 	bool is_excused;  /* likewise, for the field itself */
 };

@@ -12,7 +12,7 @@
  * possible. Whether there was any fault is tested once, at the end. */
 struct api_request_check {
 	struct api_check *check;
-	const struct api_set_facts *facts; /* of the set that the query is about; NULL: the request has a lagged part */
+	const struct api_set_facts *facts; /* facts of the queried set; NULL: the request has a lagged part */
 	struct api_lagged *lagged;         /* filled in if facts is NULL */
 	struct api_query *query;
 	struct api_field root, friction, materials, collisions, groups[FRIC_N_TYPES];

@@ -22,7 +22,7 @@ struct building {
 	int32_t *lists;   /* [n_incidences, FRIC_MAX_STENCIL] neighbours, packed within each chunk */
 	int64_t *entries; /* [chunks] first the number of a chunk's entries, then the number of entries before the chunk */
 	int64_t end;      /* number of entries up to the end of these rows */
-	int32_t *indices; /* of the whole pattern */
+	int32_t *indices; /* the indices of the whole pattern */
 	bool streams;     /* the columns do not fit into the caches */
 };
 

@@ -93,7 +93,7 @@ struct passage {
 	const struct scatter *at; /* [n] */
 	size_t n;
 	int32_t low, high; /* the ring holds vertices [low, high), in whole blocks */
-	size_t position;   /* of the next span */
+	size_t position;   /* position of the next span */
 };
 
 /* The sums of lane l. Lanes beyond the last vector repeat it. */

@@ -8,7 +8,7 @@
 
 struct fault {
 	enum fric_code code;
-	size_t position; /* of the contact, counted over all groups */
+	size_t position; /* position of the contact, counted over all groups */
 };
 
 /* Fills in *error for a failure that no single contact causes. @return code */

@@ -83,7 +83,7 @@ struct region {
 	double alone;                        /* estimated time in seconds that the opening thread would have taken alone */
 	atomic_bool failed, stopped;
 	atomic_int n_through;   /* number of threads that have finished */
-	atomic_size_t position; /* of the lowest fault */
+	atomic_size_t position; /* position of the lowest fault */
 	struct fault lowest;
 };
 

@@ -59,7 +59,7 @@ static inline void stream_bytes(char *to, const char *from, size_t n)
 
 /* Collects consecutive results in the caches, a few at a time, and streams whole lines. One transfer covers several
  * deliveries, because loading a line whose parts have just been stored stalls until they have reached the cache. */
-enum { STAGE_BYTES = 4096, STAGE_FULL = STAGE_BYTES / 2, STAGE_MOST = STAGE_FULL - STREAM_LINE /* of a delivery */ };
+enum { STAGE_BYTES = 4096, STAGE_FULL = STAGE_BYTES / 2, STAGE_MOST = STAGE_FULL - STREAM_LINE /* per delivery */ };
 struct stage {
 	_Alignas(STREAM_LINE) char bytes[STAGE_BYTES];
 	char *to;      /* destination of `bytes`, at a line */

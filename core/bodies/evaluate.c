@@ -143,7 +143,7 @@ struct line {
 	const struct coefficients *coefficients;
 	const double *velocities, *direction, *steps;
 	size_t n_steps;
-	double *sums; /* [chunks, 2, n_steps] of potentials and of slopes */
+	double *sums; /* [chunks, 2, n_steps] sums of potentials and of slopes */
 };
 
 static bool line_contact(const struct line *task, size_t i, double *sums)

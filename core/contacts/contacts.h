@@ -64,7 +64,7 @@ struct fric_contacts {
 	double *distance;                    /* [n]; NULL: no group needs it */
 	struct column weight, normal_force, eps_v;
 	struct column unit;     /* speed scale of the law's tail (law/point.h); data NULL without a tail */
-	struct law_table table; /* of FRIC_CURVE */
+	struct law_table table; /* for FRIC_CURVE only */
 	struct coefficients scalar;
 	struct column mu_aniso[2];
 	double *mu_s_aniso[2], *mu_k_aniso[2];        /* [n] each; NULL: no ellipse */
@@ -80,7 +80,7 @@ struct fric_contacts {
 	int32_t *oldest;   /* [n_spans] the least `reached` of all blocks that the span at a position reaches */
 	double *arm[2][3]; /* [n] each: from the point of body 0 or 1 to the contact */
 	double *normal[3]; /* [n] each, unit */
-	struct column spin_radius, roll_radius; /* of bodies; 0 in 2D for spin */
+	struct column spin_radius, roll_radius; /* for bodies only; spin_radius is 0 in 2D */
 	size_t first_dof;             /* first DOF of the vertices, or bodies, of these contacts, among all DOFs */
 	struct fric_contacts *bodies; /* the contacts of bodies; NULL if there are none */
 	void *arrays;                 /* [arrays_bytes] block that contains all these arrays; from `memory` */

@@ -24,7 +24,7 @@ enum { MOST_VERTEX_SUMS = 6 };
 struct blocks {
 	const struct fric_context *context;
 	const struct fric_contacts *contacts;
-	const struct fric_schedule *schedule; /* of the query, or NULL */
+	const struct fric_schedule *schedule; /* the query's schedule, or NULL */
 	size_t n_columns;
 	size_t first_kept, n_kept; /* columns that are kept for the tally */
 	/* Computes the columns of a span. On a fault it sets *fault to the fault of the span's lowest contact. */

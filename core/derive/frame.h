@@ -10,9 +10,9 @@
 struct frame {
 	long double basis[6]; /* [dim, dim-1] */
 	long double mu_aniso[2];
-	long double normal[3]; /* of bodies, unit */
+	long double normal[3]; /* for bodies only: the unit normal */
 	long double spin, roll;
-	/* Of values only: weights of a tilt of the normal for spin, and of the basis for rolling. */
+	/* Set for values only: factors by which a tilt of the frame counts, for spin and for rolling. */
 	long double tilt[2];
 };
 

@@ -280,7 +280,7 @@ void fricp_point_gather(const struct point_task *task, const struct contact_poin
 /* Tangents of the values between fields and force. */
 struct lagged_tangents {
 	struct frame frame;
-	long double turn; /* of the basis in its plane; if derived, frame.basis excludes it */
+	long double turn; /* turn of the basis in its plane; if derived, frame.basis excludes it */
 	struct lever lever;
 	long double normal_force, mu[2];
 };
@@ -489,7 +489,7 @@ void fricp_contact_tangent(const struct point_task *task, enum fric_type type, s
 /* Cotangents of the values between fields and force. */
 struct lagged_cotangents {
 	struct frame frame;
-	long double turn; /* of the basis in its plane, 3D; computing it from frame.basis would cancel */
+	long double turn; /* turn of the basis in its plane, 3D; computing it from frame.basis would cancel */
 	struct lever lever;
 	long double distance;
 };

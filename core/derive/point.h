@@ -30,7 +30,7 @@ struct point_task {
 	bool follows;                  /* whether directions depend on the inputs of that slip */
 	const struct fric_differential *differential; /* tangents, or the cotangents that are wanted */
 	const struct table_piece_l *curve;            /* the tangent of a measured curve; NULL: none */
-	struct point_case cases[FRIC_N_TYPES];        /* of the types of these contacts */
+	struct point_case cases[FRIC_N_TYPES];        /* by type; set for the types of these contacts */
 	struct links links[FRIC_N_TYPES];
 };
 
@@ -60,7 +60,7 @@ void fricp_point_gather(const struct point_task *task, const struct contact_poin
 struct point_change {
 	long double potential;
 	long double force[3], force_tangent[3]; /* P diag(a) f and its tangent, [dim] */
-	long double couple_tangent[3];          /* of bodies */
+	long double couple_tangent[3];          /* for bodies only */
 	struct lever lever;                     /* its tangent */
 };
 

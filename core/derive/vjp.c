@@ -29,7 +29,7 @@ struct backward {
 	struct span_source source;
 	struct kept kept;
 	struct totals totals;
-	struct table_pull *pulls; /* of a curve; NULL: not wanted */
+	struct table_pull *pulls; /* for a curve's values; NULL: not wanted */
 };
 
 static void keep(struct kept *kept, enum place first, int width)

@@ -13,8 +13,8 @@
 /* Inputs of a contact, their tangents or their cotangents. Only the first dim components of each vector are read; in
  * outputs, the others are 0, and so are inputs that the contact lacks. */
 struct geometry_inputs {
-	long double position[FRIC_MAX_STENCIL][3]; /* of the type's points; unused for planes without a distance */
-	long double normal[3];                     /* of a plane or of a body's contact: not zero, any length */
+	long double position[FRIC_MAX_STENCIL][3]; /* the type's points; unused for planes without a distance */
+	long double normal[3];                     /* for planes and contacts of bodies: not zero, any length */
 	long double grain[3];                      /* any length, if there is one */
 };
 

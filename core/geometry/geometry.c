@@ -26,7 +26,7 @@ static double norm3(const double x[3])
 	return sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
 }
 
-static double length(const struct vec *a) /* of the scaled vector */
+static double length(const struct vec *a) /* length of the scaled vector */
 {
 	return norm3((double[]){a->x[0].hi, a->x[1].hi, a->x[2].hi});
 }

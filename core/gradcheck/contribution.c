@@ -15,7 +15,7 @@
 /* If a law bends over less than the step at which rounding alone exceeds the tolerance, no step is suitable. */
 #define LEAST_STEP 0x1p-46L
 
-/* The sum of the absolute components of the force, which mu_aniso maps back. */
+/* The sum of the absolute components of the force, each multiplied by mu_aniso as in P diag(mu_aniso) f. */
 static long double sum_of_forces(const struct fric_contacts *c, size_t i, const struct slip *slip)
 {
 	long double force[MOST_SLIP] = {0}, drag[MOST_SLIP] = {0}, sum = 0;

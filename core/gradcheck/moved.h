@@ -49,8 +49,9 @@ struct moved_part {
 	size_t n;
 };
 
-/* Calls `visit` for every field that is set. */
 typedef void visit_part(void *data, const struct moved_part *part);
+
+/* Calls `visit` for every field that is set. */
 void fricp_each_moved(const struct fric_derivation *derivation, const struct fric_differential *direction,
                       visit_part *visit, void *data);
 

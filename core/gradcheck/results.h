@@ -13,8 +13,8 @@ struct results {
 	double potential;
 	double *gradient;   /* [n_dofs] */
 	double *potentials; /* [fric_n_contacts] */
-	double *forces;     /* [n, dim] of contacts at vertices: gradient with respect to the relative velocity */
-	double *wrenches;   /* of contacts of bodies: gradient with respect to their twists, as in bodies/evaluate.h */
+	double *forces;     /* [n, dim] contacts at vertices: gradient with respect to the relative velocity */
+	double *wrenches;   /* contacts of bodies: gradient with respect to their twists, as in bodies/evaluate.h */
 	double *inner;      /* [fric_n_inner] */
 	struct fric_pattern *pattern;
 	double *csr;    /* [n_entries of the pattern] */

@@ -19,7 +19,7 @@ struct workspace {
 	const double *viscous;         /* NULL: there is no drag */
 	bool anchored;                 /* anchors exist, and the drag acts on the slip without them */
 	const double *unit;            /* speed scale of the law's tail (point.h); NULL without a tail */
-	const struct law_table *table; /* of a curve */
+	const struct law_table *table; /* for a curve only */
 	bool same_eps_v, same_mu;      /* all contacts have the same eps_v, or the same coefficients */
 	bool same_unit;                /* all contacts have the same unit and eps_v */
 	struct law_shape shape;        /* the law's shape, if same_mu */

@@ -17,7 +17,7 @@ struct scatter {
 	const struct gamma *gamma;            /* NULL: the plain form */
 	const double *velocities;             /* [n_dofs] prefetched for upcoming spans; NULL: nothing to prefetch */
 	double *sums;                         /* [n_vertices, width] */
-	double *deferred;                     /* [n_deferred, width] of the schedule; elements are `apart` numbers apart */
+	double *deferred;                     /* [schedule->n_deferred, width]; elements are `apart` numbers apart */
 	int apart;                            /* 1, or LANES for DOFs in 3D */
 	int width;                            /* elements per vertex */
 	bool bounded;                         /* no sum can overflow */

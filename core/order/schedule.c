@@ -15,8 +15,8 @@ enum {
 	NO_OWNER = 255, /* owners are stored as bytes */
 	MOST_PARTS = NO_OWNER,
 	MOST_SHARES = 4,
-	N_RANGES = 64,          /* of vertices; units of work for adding deferred values */
-	N_PIECES = 64,          /* of the sweep; units of work for locating deferred values */
+	N_RANGES = 64,          /* ranges of vertices: units of work for adding deferred values */
+	N_PIECES = 64,          /* pieces of the sweep: units of work for locating deferred values */
 	SPANS_PER_PIECE = 32,   /* at least */
 	WORTH_A_REGION = 65536, /* incidences; for fewer, no region is opened */
 	MOST_MIXED = INT32_MAX / (FRIC_MAX_STENCIL * FRIC_SPAN), /* spans, because places are int32_t */
@@ -34,7 +34,7 @@ struct plan {
 	size_t n_shares;              /* shares of the sweep, each marked by one thread */
 	uint8_t *owners;              /* if `by_vertex`: [n_vertices] first part that reaches a vertex; NO_OWNER: only the
 	                                 last part does, or none. [n_shares, n_vertices] during construction */
-	size_t n_pieces;              /* of the sweep */
+	size_t n_pieces;              /* pieces of the sweep */
 	size_t next[N_PIECES][N_RANGES]; /* number of places that a piece needs, then its next place */
 };
 

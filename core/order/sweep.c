@@ -55,7 +55,7 @@ static void order_spans(struct fric_contacts *c)
 struct reach {
 	int32_t *reached, *blocks;
 	int32_t n_listed;
-	int32_t position, oldest; /* position: of the span whose blocks are reached; oldest: the least `reached` of these */
+	int32_t position, oldest; /* position: the span whose blocks are reached; oldest: the least `reached` of these */
 };
 
 INLINE void reach_block(struct reach *r, size_t block)

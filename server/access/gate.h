@@ -32,7 +32,7 @@ struct srv_gate {
 	struct srv_tokens *tokens;                /* NULL: clients need no token */
 	const char *host;                         /* the configured listening address; borrowed */
 	bool on_loopback;
-	char methods[API_ALLOW_BYTES]; /* of all routes, for Access-Control-Allow-Methods */
+	char methods[API_ALLOW_BYTES]; /* the methods of all routes, for Access-Control-Allow-Methods */
 };
 
 /* The gate's decision on a request. */

@@ -31,7 +31,7 @@
 	X(fetch_mode, "Sec-Fetch-Mode") \
 	X(fetch_dest, "Sec-Fetch-Dest")
 
-/* Values are borrowed, NULL if absent; of several the first counts. */
+/* Values are borrowed; NULL: the field is absent. If a field occurs several times, the first counts. */
 struct srv_head {
 	const char *method, *target;
 	char accepts[1024]; /* several Accept lines, joined */

@@ -44,7 +44,7 @@ struct connection {
 	bool is_tls;
 	struct request *request; /* under way, or NULL; freed with the connection at the latest */
 	size_t n_requests;       /* including the one under way */
-	long long quiet_ms;      /* when the last request ended; of srv_clock_ms */
+	long long quiet_ms;      /* when the last request ended, by srv_clock_ms */
 };
 
 /* A request of the library; it carries an exchange. */

@@ -10,7 +10,7 @@ enum { SRV_PEER = INET6_ADDRSTRLEN };
 
 struct srv_peer {
 	struct sockaddr_storage address;
-	uid_t uid; /* of the process that connected over a Unix-domain socket */
+	uid_t uid; /* user of the process that connected over a Unix-domain socket */
 };
 
 /**

@@ -7,7 +7,7 @@
 /* A value that cannot be read is 0. */
 struct srv_process {
 	double start_seconds; /* Unix time */
-	double cpu_seconds;   /* of all threads, in user and system mode */
+	double cpu_seconds;   /* used by all threads, in user and system mode */
 	uint64_t resident_bytes, virtual_bytes;
 	uint64_t n_threads;
 	uint64_t n_open_files, max_open_files;

@@ -46,7 +46,7 @@ void srv_option_variable(const struct srv_option *option, char name[SRV_OPTION_N
 /* Parses a value into options. @return false if the value is invalid; options must not be used then */
 bool srv_option_set(const struct srv_option *option, const char *text, struct srv_options *options);
 
-/* The location of an option's value: of a SRV_TEXT option, or of any other kind. */
+/* The location of an option's value, for a SRV_TEXT option and for any other kind. */
 const char **srv_option_text(const struct srv_option *option, struct srv_options *options);
 long long *srv_option_number(const struct srv_option *option, struct srv_options *options);
 
