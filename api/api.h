@@ -89,9 +89,8 @@ struct api_request {
 	const struct api_formats *formats;          /* set by api_admit; NULL: not determined yet */
 	const char *body;                           /* the whole body; NULL if it is in parts */
 	size_t body_bytes;                          /* length of the whole body, in either form */
-	const struct api_part
-		*parts; /* [n_parts] the body's pieces, one after the other. They are joined first, unless it is
-	                               * a frame whose first part contains the document */
+	const struct api_part *parts;               /* [n_parts] consecutive pieces of the body; joined first, unless the
+	                                             * body is a frame whose first part contains the document */
 	size_t n_parts;
 	size_t body_held;        /* bytes of the body that the pool's budget already counts; may be 0 */
 	const atomic_bool *stop; /* may be NULL; raised when the client no longer waits: the request then soon ends with
@@ -129,8 +128,7 @@ struct api_response {
 	void *owner; /* owns the memory of the parts until release(owner) is called; release is NULL if there is no owner */
 	void (*release)(void *owner);
 	struct api_measure measure;
-	size_t
-		copied_bytes; /* of the request's body: parts that had to be joined, arrays of a frame that were not aligned */
+	size_t copied_bytes; /* bytes of the request body that were copied: joined parts, and unaligned arrays of a frame */
 };
 
 /* The verdict on a request's head, before any of its body is read. */

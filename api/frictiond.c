@@ -1,4 +1,4 @@
-/* libfrictiond.so: services in the process of their user. */
+/* libfrictiond.so: services within the process that uses them. */
 #include "api/frictiond.h"
 
 #include <fenv.h>
@@ -24,19 +24,19 @@ struct frictiond {
 	struct api_service api;
 	struct api_budget budget;
 	int64_t idle_ms;
-	unsigned generation;        /* of the process that created it */
-	atomic_int n_holders;       /* its creator, calls and answers */
-	atomic_int n_large;         /* large calls under way */
-	_Atomic int64_t trimmed_ms; /* when idle memory was last looked for */
+	unsigned generation;        /* generation of the process that created it */
+	atomic_int n_holders;       /* number of holders: its creator, calls and answers */
+	atomic_int n_large;         /* number of large calls under way */
+	_Atomic int64_t trimmed_ms; /* time of the last search for idle memory */
 };
 
 /* ---- forks ---- */
 
-/* Number of forks between the process that loaded this library and this one. */
+/* The number of forks between the process that loaded this library and this one. */
 static unsigned generation;
 
-/* Whether this thread is the one that forked. OpenMP still counts on its team, which the fork did not copy: a parallel
- * region of this thread would wait for it forever. */
+/* Whether this thread called fork. OpenMP still counts on its team, whose threads do not exist in the child: a parallel
+ * region of this thread would wait for them forever. */
 static _Thread_local bool has_lost_team __attribute__((tls_model("initial-exec")));
 
 static void begin_child(void)
@@ -71,7 +71,7 @@ __attribute__((constructor)) static void notice_forks(void)
 	X(set_idle_seconds, 900, 1, 86400)
 /* clang-format on */
 
-/* Copies a struct of the caller's version, which may be shorter, or longer if the members beyond are 0. */
+/* Copies a struct of the caller's version, which may be shorter, or longer if all further members are 0. */
 static bool take(void *copy, size_t size, const void *given, size_t given_size)
 {
 	const char *bytes = given;
@@ -218,7 +218,7 @@ size_t frictiond_trim(struct frictiond *service)
 	return service && service->generation == generation ? trim(service, 0) : 0;
 }
 
-/* After a call, so that what it has just given back stays warm. */
+/* Trims at most once a second. Call it after a request, so that memory released just before stays warm. */
 static void trim_sometimes(struct frictiond *service)
 {
 	const int64_t now = now_ms();
@@ -268,7 +268,7 @@ static bool read_request(const struct frictiond_request *given, struct api_reque
 
 /* ---- computing ---- */
 
-/* Large calls at the same time share the threads. */
+/* Large calls at the same time divide the threads among themselves. */
 static void handle_large(struct frictiond *service, const struct api_request *request, struct api_response *response)
 {
 	struct api_service view = service->api;
@@ -306,7 +306,7 @@ static void handle(struct frictiond *service, struct api_request *request, struc
 
 /* ---- answers ---- */
 
-/* What the public struct points to. */
+/* An answer, with everything that its public struct points to. */
 struct answer {
 	struct frictiond_answer public;
 	struct frictiond *service;
@@ -373,7 +373,7 @@ enum frictiond_code frictiond_call(struct frictiond *service, const struct frict
 		return FRICTIOND_E_MEMORY;
 	atomic_fetch_add(&service->n_holders, 1);
 	answer->service = service;
-	/* The caller may trap overflows, or flush small numbers to zero: both would change results. */
+	/* The caller may trap overflows or flush subnormal numbers to zero; both would change results. */
 	fegetenv(&environment);
 	fesetenv(FE_DFL_ENV);
 	handle(service, &request, &answer->response);

@@ -1,8 +1,9 @@
 /**
  * libfrictiond: the service without a socket. One call takes method, path, headers and body of a request, and returns
- * status, headers and body of the answer: the routes, words, codes and bytes are those of docs/api.md. Only /metrics,
- * which is about the server, is missing. The library starts no threads besides OpenMP's, installs no signal handlers,
- * prints nothing, and has no state outside of its services; its copies of the libraries that it uses are its own.
+ * status, headers and body of the answer. Routes, fields, codes and bytes are as described in docs/api.md, except that
+ * /metrics, which reports on the server, does not exist. The library starts no threads besides OpenMP's, installs no
+ * signal handlers, prints nothing, and keeps no state outside its services. It contains private copies of the libraries
+ * that it uses.
  *
  * Every function may be called from any thread at any time, on one service or on many. docs/local.md is a guide.
  *
@@ -33,41 +34,42 @@ typedef _Atomic(bool) frictiond_flag;
 #define FRICTIOND_VERSION "0.1.0"
 #define FRICTIOND_ABI 1 /* the shared library is libfrictiond.so.1 */
 
-/* The version of the library, which may be later than that of the header: "0.1.0". */
+/* The version of the library, such as "0.1.0". It may be later than the version of the header. */
 const char *frictiond_version(void);
 
-/* Why a call of this library failed. Faults of a request are not among them: they are answers with a status. */
+/* The reason why a call of this library failed. A fault in a request is not such a reason: it gives an answer with a
+ * status. */
 enum frictiond_code {
 	FRICTIOND_OK = 0,
 	FRICTIOND_E_MEMORY,   /* an allocation failed */
-	FRICTIOND_E_ARGUMENT, /* a pointer that must not be NULL is, a size is not that of the struct, or an option is out
-	                       * of range */
+	FRICTIOND_E_ARGUMENT, /* a pointer is NULL that must not be, a struct has the wrong size, or an option is out of
+	                       * range */
 	FRICTIOND_E_KERNELS,  /* the option `kernels` is unknown, or this processor lacks the instructions */
-	FRICTIOND_E_FORKED,   /* the service was created in another process, of which this one is a fork */
+	FRICTIOND_E_FORKED,   /* the service was created before this process was forked */
 };
 
-/* A sentence about a code; static. */
+/* Describes a code in a sentence. @return static text */
 const char *frictiond_reason(enum frictiond_code code);
 
 /* ---- services ---- */
 
-/* A service: limits, collision sets, warm memory. */
+/* A service. It owns limits, collision sets and memory that is kept warm. */
 struct frictiond;
 
-/* 0 or NULL stands for the default, which is that of the server's option of the same name (docs/options.md). */
+/* 0 or NULL selects the default, which is the same as for the server's option of that name (docs/options.md). */
 struct frictiond_options {
 	size_t size;               /* sizeof(struct frictiond_options) */
-	uint64_t threads;          /* threads of large evaluations: together, of all calls at the same time */
+	uint64_t threads;          /* threads of large evaluations, shared by all calls at the same time */
 	uint64_t max_json_bytes;   /* longest JSON text; longest document of a frame */
 	uint64_t max_frame_bytes;  /* longest frame */
 	uint64_t max_answer_bytes; /* longest body of an answer */
 	uint64_t max_contacts;     /* in a request */
 	uint64_t max_vertices;
-	uint64_t memory_bytes; /* of all requests, answers and collision sets together; bodies of requests, which belong to
-	                        * the caller, do not count. Default: 3/4 of the machine's or the container's memory */
-	uint64_t pool_bytes;   /* kept warm between calls, in addition to memory_bytes */
+	uint64_t memory_bytes; /* limit for all requests, answers and collision sets together; request bodies belong to the
+	                        * caller and do not count. Default: 3/4 of the machine's or the container's memory */
+	uint64_t pool_bytes;   /* memory kept warm between calls, in addition to memory_bytes */
 	uint64_t idle_seconds; /* how long memory is kept warm */
-	uint64_t sets;         /* collision sets of all callers */
+	uint64_t sets;         /* number of collision sets, of all callers */
 	uint64_t sets_per_caller;
 	uint64_t set_bytes; /* memory of all collision sets, part of memory_bytes */
 	uint64_t set_bytes_per_caller;
@@ -76,24 +78,24 @@ struct frictiond_options {
 };
 
 /**
- * Creates a service. This reads how many processors and how much memory the process may use.
+ * Creates a service. Defaults depend on the processors and the memory that this process may use.
  * @param options  NULL: the defaults
  * @param service  set to the service, to be released with frictiond_destroy; NULL after an error
  */
 enum frictiond_code frictiond_create(const struct frictiond_options *options, struct frictiond **service);
 
 /**
- * Destroys a service and its collision sets, once the calls under way have ended and their answers have been freed.
- * NULL is harmless. In a fork of the process that created it, this does nothing.
+ * Destroys a service and its collision sets as soon as the calls under way have ended and all answers have been freed.
+ * Has no effect on NULL, or in a fork of the process that created the service.
  */
 void frictiond_destroy(struct frictiond *service);
 
-/* Bytes of memory_bytes in use: by calls under way, answers not yet freed, and collision sets. */
+/* The part of memory_bytes that is in use, by calls under way, answers not yet freed, and collision sets. */
 size_t frictiond_memory(const struct frictiond *service);
 
 /**
- * Forgets collision sets that have been idle for too long, and returns idle warm memory to the system. Every call does
- * so for memory that has been idle for idle_seconds, at most once a second; nothing does while there are no calls.
+ * Drops collision sets that have been idle for too long, and returns all idle memory to the system. At most once a
+ * second, frictiond_call does the same for memory that has been idle for idle_seconds; without calls, nothing is freed.
  * @return bytes returned
  */
 size_t frictiond_trim(struct frictiond *service);
@@ -110,8 +112,8 @@ struct frictiond_header {
 	const char *name, *value;
 };
 
-/* A request. Everything is borrowed for the duration of the call, and only read. Strings that are NULL are absent
- * headers. */
+/* A request. Everything is borrowed for the duration of the call and is not modified. A header that is NULL is
+ * absent. */
 struct frictiond_request {
 	size_t size;               /* sizeof(struct frictiond_request) */
 	const char *method;        /* "GET", "POST", "PUT", "PATCH", "DELETE", "HEAD" */
@@ -122,42 +124,43 @@ struct frictiond_request {
 	const char *if_match, *if_unmodified_since;
 	const char *if_collision_set_version; /* If-Collision-Set-Version */
 	const char *request_id;               /* quoted in problems with status 500 */
-	const char *caller; /* name of the caller to whom collision sets belong, shorter than 128 bytes; NULL is a caller as
-	                     * well */
-	/* The body: [n_pieces], one after the other. An array of a frame is used where it is if it is aligned to 8 bytes and
-	 * lies within one piece; otherwise it is copied. If there are several pieces, the first one should contain the frame's
-	 * length and document. Pieces of a JSON text are copied, unless there is only one. */
+	const char *caller; /* name of the caller that owns the collision sets, shorter than 128 bytes; NULL stands for one
+	                     * further caller */
+	/* [n_pieces] consecutive pieces of the body. An array of a frame is used in place if it is aligned to 8 bytes and
+	 * lies within one piece; otherwise it is copied. If there are several pieces, the first one should contain the
+	 * frame's length and document. A JSON text in several pieces is copied. */
 	const struct frictiond_piece *pieces;
 	size_t n_pieces;
 	const frictiond_flag
 		*stop; /* if another thread sets it, the call soon ends with 503, code "stopped"; may be NULL */
 };
 
-/* An answer, in memory of its own: until it is freed, also after frictiond_destroy. */
+/* An answer. It stays valid until it is freed, even after frictiond_destroy. */
 struct frictiond_answer {
-	size_t size;                            /* of this struct, in the version of the library */
+	size_t size;                            /* size of this struct in the version of the library */
 	const char *content_type;               /* NULL: no body */
 	const struct frictiond_header *headers; /* [n_headers] in addition to Content-Type and Content-Length */
 	size_t n_headers;
-	/* The body: [n_pieces], one after the other. A long frame comes in pieces that lie where they were computed: the
-	 * first one is length and document, and no array extends over two. Arrays are aligned for their numbers. */
+	/* [n_pieces] consecutive pieces of the body. The arrays of a long frame stay where they were computed: the first
+	 * piece contains length and document, and no array extends over two pieces. Arrays are aligned for their
+	 * numbers. */
 	const struct frictiond_piece *pieces;
 	size_t n_pieces;
 	size_t body_bytes;     /* length of the body; for HEAD, of the body that GET would return */
-	uint64_t copied_bytes; /* of the request's body: 0 if all of its arrays were used where they are */
+	uint64_t copied_bytes; /* bytes of the request's body that were copied; 0 if all its arrays were used in place */
 	int32_t status;        /* 200 … 503 */
 };
 
 /**
- * Handles a request. Small ones take microseconds. Large ones open OpenMP regions on the calling thread, and share the
- * service's threads with other large ones at the same time. Answers have the same bytes on any number of threads.
+ * Handles a request. Small requests take microseconds. Large ones open OpenMP regions on the calling thread, and divide
+ * the service's threads among themselves. The bytes of answers do not depend on the number of threads.
  * @param answer  set to the answer, to be freed with frictiond_answer_free; NULL after an error
- * @return FRICTIOND_OK whatever the answer's status
+ * @return FRICTIOND_OK if there is an answer, whatever its status
  */
 enum frictiond_code frictiond_call(struct frictiond *service, const struct frictiond_request *request,
                                    struct frictiond_answer **answer);
 
-/* NULL is harmless. In a fork of the process that made the answer, this does nothing. */
+/* Frees an answer. Has no effect on NULL, or in a fork of the process that made the answer. */
 void frictiond_answer_free(struct frictiond_answer *answer);
 
 #ifdef __cplusplus

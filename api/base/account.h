@@ -20,7 +20,7 @@ struct api_account {
 	size_t taken_bytes;        /* taken from the budget, including what the request held before the account was
 	                            * opened */
 	size_t spare_bytes;        /* the unused part of taken_bytes */
-	size_t copied_bytes;       /* of the request's body */
+	size_t copied_bytes;       /* bytes of the request's body that were copied */
 	bool never_fits;           /* the request wanted more than the whole budget */
 };
 

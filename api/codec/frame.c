@@ -18,8 +18,8 @@ struct stretch {
 };
 
 struct reader {
-	struct api_part first;        /* the tail's part that follows the document in the same part of the frame */
-	const struct api_part *parts; /* of the frame */
+	struct api_part first;        /* the bytes of the tail in the same part as the document */
+	const struct api_part *parts; /* parts of the frame */
 	size_t tail_bytes;
 	size_t at, begin; /* a part of the tail, and its offset there */
 	struct api_arena *arena;
@@ -131,7 +131,7 @@ static struct api_part part_of(const struct reader *r, size_t i)
 	return i == 0 ? r->first : r->parts[i];
 }
 
-/* Moves to the part that contains the byte at an offset. References mostly ascend, so it is close. */
+/* Moves to the part that contains the byte at an offset. Offsets of references mostly ascend, so it is close. */
 static void seek(struct reader *r, size_t offset)
 {
 	while (offset < r->begin)
@@ -345,7 +345,7 @@ static bool explain_body(const char *body, size_t bytes, struct api_fault *fault
 }
 
 /* @param part   the frame's first part
- * @param bytes  of the whole frame */
+ * @param bytes  length of the whole frame */
 static bool check_length(const struct api_part *part, size_t bytes, size_t max_document_bytes, size_t *length,
                          struct api_fault *fault)
 {

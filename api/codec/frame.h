@@ -19,8 +19,8 @@
 /**
  * Reads a frame. Every reference is replaced by a mark, as if its array had been lifted from a text. The data of an
  * array stays where it is in the body if it is 8-byte aligned there and lies within one part; otherwise it is copied.
- * @param parts               [n_parts] the frame's pieces, one after the other; if there are several, the first one
- *                            contains the document. Their bytes are borrowed as long as the document lives
+ * @param parts               [n_parts] consecutive pieces of the frame; if there are several, the first one contains
+ *                            the document. Their bytes are borrowed as long as the document lives
  * @param max_document_bytes  limit on L; a larger one gets 413
  * @param arena               for data that has to be moved; must outlive the document
  * @param document            filled in on success, to be freed with api_document_free

@@ -23,7 +23,7 @@ bool api_formats_judge(const struct api_request *request, const struct api_opera
 /* The value of Accept-Patch. */
 extern const char api_patch_types[];
 
-/* The parts of a request's body, in either form. @param whole  storage for the only part of a body in one piece */
+/* The parts of a request's body, in either form. @param whole  filled in, and returned, if the body is in one piece */
 const struct api_part *api_body_parts(const struct api_request *request, struct api_part *whole, size_t *n_parts);
 
 /* Whether a body in parts must be joined before api_format_read can read it. */

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#define XXH_STATIC_LINKING_ONLY /* the type of the state of a hash over several parts */
+#define XXH_STATIC_LINKING_ONLY /* for the type of the state of a hash over several parts */
 #include <xxhash.h>
 
 #include "core/fric.h"

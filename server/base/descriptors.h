@@ -10,7 +10,7 @@ enum {
 	SRV_CONNECTION_BYTES = 88 << 10, /* per connection besides request memory: heads and the TLS session */
 };
 
-/* Number of descriptors needed in addition to those of connections. */
+/* The number of descriptors needed besides connections. */
 long long srv_files_beside(long long io_threads);
 /* Number of connections that the hard limit on open files allows, >= 1; if the limit is very low, a quarter of it. */
 long long srv_available_connections(long long io_threads);
