@@ -151,7 +151,7 @@ static __attribute__((noinline)) const char *skip_run(struct api_values *values,
 	}
 }
 
-/* Skips blanks, of which there is usually one or none. */
+/* Skips blanks. Usually there is one or none. */
 static inline const char *skip_blanks(struct api_values *values, const char *p, const char *end)
 {
 	if (p == end || !api_is_blank(*p))

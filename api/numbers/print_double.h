@@ -11,9 +11,9 @@
 enum { API_NUMBER_BYTES = 40 };
 
 /**
- * Writes the shortest decimal that reads back to the same bits, and of several the nearest to the value. It always has
- * a '.' or an 'e'. The form is that of C++'s std::to_chars ("0.001", "1e+05", "1.5e-05"), with ".0" after whole numbers
- * ("1.0", "-0.0").
+ * Writes the shortest decimal that reads back to the same bits; if there are several, the nearest to the value. It
+ * always has a '.' or an 'e'. The form is as from C++'s std::to_chars ("0.001", "1e+05", "1.5e-05"), with ".0" after
+ * whole numbers ("1.0", "-0.0").
  * @param text   [API_NUMBER_BYTES], not terminated
  * @return bytes written; 0 for a value that is not finite
  */

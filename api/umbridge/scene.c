@@ -1,7 +1,7 @@
 #include "api/umbridge/bridge_ask.h"
 
 /* Lengths are in metres, forces in newtons. Vertices 0 to 7 form the lower block, a cube 4 mm above the floor, bottom
- * first. 8 to 15 form the upper one, 3 mm above it and turned, so that of its four lower corners one is nearest to a
+ * first. 8 to 15 form the upper one, 3 mm above it and turned: one of its four lower corners is nearest to a
  * corner, two are above the face, and one is nearest to an edge. The bodies are the same blocks, in contact at two
  * points each. */
 /* clang-format off */

@@ -48,9 +48,9 @@ static quad quad_root(quad x)
 #define NAME(x) x##_q
 #include "core/geometry/derivative.inc"
 
-/* Limits of long double: outside them, its errors, which grow like 2^-64 over the sine, exceed those of doubles. Limits
- * of sin^2 of the angle between two edges, or a grain and a normal; of sin^2 of the angle between an edge and a vertex;
- * and of (|r| / |edge|)^2. Quad takes twenty times as long. */
+/* Limits beyond which quad replaces long double, at twenty times the time: there the errors of long double, which grow
+ * like 2^-64 over the sine, exceed the rounding errors of doubles. The limits apply to sin^2 of the angle between two
+ * edges, or a grain and a normal; to sin^2 of the angle between an edge and a vertex; and to (|r| / |edge|)^2. */
 static const long double least_edges = 0x1p-22L, least_vertex = 0x1p-24L, most_reach = 0x1p+22L;
 /* Above this (distance / |r|)^2 the side is certain. */
 static const long double least_distance = 0x1p-80L;

@@ -3,8 +3,8 @@
  * geometry derived from positions and without grain. Branch-free, so that a loop over contacts vectorises. Where `good`
  * is false, use derivative.h instead; where it is true, errors stay below about 1e-12 of the largest term.
  *
- * The formulas are those of derivative.inc, in the contact's own frame n = f x s with its basis (f, s). Three numbers
- * describe the change of a basis, and products need only these:
+ * The formulas are the same as in derivative.inc, in the contact's own frame n = f x s with its basis (f, s). Three
+ * numbers describe the change of a basis, and products need only these:
  *
  *     df = w s - (f.dn) n      ds = -w f - (s.dn) n
  *     P'^T y = (w y_s - tilt_f y_n, -w y_f - tilt_s y_n)                     y_f = f.y, y_s = s.y, y_n = n.y

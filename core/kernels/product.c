@@ -4,7 +4,7 @@
 
 #include "core/motion/stencil.h"
 
-/* Defines P A P^T r for one contact; the operations are those of kernels.inc, in its order. */
+/* Defines P A P^T r for one contact; the operations and their order are the same as in kernels.inc. */
 #define PRODUCT_DEFINE(real, name) \
 	static void name(const struct fric_contacts *c, size_t i, const double a[3], const double r[3], double force[3]) \
 	{ \

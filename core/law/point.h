@@ -12,7 +12,7 @@
  * bits.
  *
  * NAME_derivatives are the derivatives of g0 and g1 with respect to the law's parameters. They cancel no more than g0
- * and g1 do (e0, which is g0 - z G1, is written in r). At a knot they are those of the piece to its right.
+ * and g1 do (e0, which is g0 - z G1, is written in r). At a knot they belong to the piece to its right.
  *
  * NAME_textbook is G0 as published, in 113 bits. gradcheck compares its differences with the results of the other
  * implementation. z >= 0, s = mu_s, k = mu_k:

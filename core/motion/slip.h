@@ -61,7 +61,7 @@ INLINE void slip_begin(int n, struct slip *slip)
 	slip->bare[t] = slip->bare_ratio[t] = 0;
 }
 
-/* The operations here and below, and their order, are those of kernels.inc, so that results are bitwise equal. */
+/* From here on, operations and their order are the same as in kernels.inc, so that results are bitwise equal. */
 
 /* Computes u = P^T relative, and diag(mu_aniso) u. The slip of a skipped contact is 0 at any velocities, even if a
  * difference overflows. */

@@ -1,12 +1,12 @@
 /**
  * Filters the bytes of HTTP/1.1 requests on their way from a client to the HTTP library, and removes everything that a
- * proxy and the library could interpret differently (request smuggling). Framing and grammar are those of RFC 9112,
- * taken strictly: lines end in CR LF, there is at most one Content-Length, of digits, and chunked is the only transfer
- * coding.
+ * proxy and the library could interpret differently (request smuggling). Framing and grammar follow
+ * RFC 9112 strictly: lines end in CR LF, there is at most one Content-Length, of digits, and chunked is the only
+ * transfer coding.
  *
  * A head is held back until it is complete and sound, so that the library never sees half of one. The bytes that pass
  * are normalised: no space after a value, no chunk extensions, no trailers, no empty lines before a request, no cookies
- * (a browser sends those of every service on a host, and the library would parse them).
+ * (a browser sends the cookies of all services on a host, and the library would parse them).
  *
  * A message with a fault is replaced: by a harmless head if the fault is in its head, or by an early end of its chunks
  * if the fault is in these. The message is then answered with srv_wire_fault(); nothing passes after it.
