@@ -22,7 +22,7 @@ static bool fault_name(const struct api_match *match, struct api_fault *fault)
 }
 
 /* Whether a path may be suggested: it contains no names, and its faults are problems. Paths of other protocols are left
- * out, because their clients have the right paths, and a word in one is easily mistaken for one of ours. */
+ * out: their clients know the right paths, and a typing error in another path must not lead there. */
 static bool is_told(const struct api_route *route)
 {
 	return !strchr(route->path, '{') && !route->fail;

@@ -243,7 +243,7 @@ static bool may_come_without_origin(const struct srv_head *head, const struct ap
 
 /* ---- tokens ---- */
 
-/* Browsers send a preflight before any request that a form could not make, without credentials. */
+/* Browsers send a preflight, without credentials, before any request that a form could not make. */
 static bool is_preflight(const struct srv_gate *gate, const struct srv_head *head)
 {
 	return strcmp(head->method, "OPTIONS") == 0 && head->preflight && is_from_allowed_page(gate, head);

@@ -12,8 +12,9 @@ static size_t larger(size_t a, size_t b)
 	return a > b ? a : b;
 }
 
-/* The next capacity on the way to an announced length. Capacities are its quarter, sixteenth and so on, so that the
- * last one is exactly as long as the body, and none exceeds SRV_BODY_STEP times the bytes received. needed <= length */
+/* The next capacity on the way to an announced length. Each capacity is the length divided by a power of SRV_BODY_STEP:
+ * the last one is exactly as long as the body, and none exceeds SRV_BODY_STEP times the bytes received.
+ * needed <= length */
 static size_t step_towards(size_t length, size_t needed)
 {
 	const size_t least = larger(needed, SRV_FIRST_BYTES);
