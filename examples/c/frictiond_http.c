@@ -843,8 +843,8 @@ int frictiond_http_set_patch(struct frictiond_http_set *set, const json_t *field
 }
 
 /* Patches one group's anchors. @return false if memory runs out, or if they are not numbers */
-static bool carry_anchor(json_t *fields, const char *name, const struct frictiond_http_answer *answer, const json_t *anchor,
-                         double ratio, struct frictiond_http_frame *frame)
+static bool carry_anchor(json_t *fields, const char *name, const struct frictiond_http_answer *answer,
+                         const json_t *anchor, double ratio, struct frictiond_http_frame *frame)
 {
 	const size_t n = frictiond_http_count(anchor);
 	double *numbers = calloc(n + 1, sizeof *numbers);
