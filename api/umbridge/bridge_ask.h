@@ -1,6 +1,7 @@
 /**
- * The body of a UM-Bridge call: a model, numbers that replace some of a collision set's, and what to differentiate. The
- * protocol has only vectors of inputs and outputs; here each input is a field of a set's document, or velocities.
+ * The body of a UM-Bridge call: a model, numbers that replace some of a collision set's numbers, and the inputs to
+ * differentiate with respect to. The protocol has only vectors of inputs and outputs. Here each input is a field of a
+ * set's document, or the velocities.
  */
 #ifndef API_BRIDGE_ASK_H
 #define API_BRIDGE_ASK_H
@@ -31,7 +32,7 @@ struct api_bridge_input {
 	const double *values;
 };
 
-/* Error names of the protocol that a fault does not determine. */
+/* Names of errors in the protocol that do not follow from the fault. */
 enum api_bridge_refusal { API_BRIDGE_INVALID_INPUT, API_BRIDGE_MODEL_NOT_FOUND, API_BRIDGE_UNSUPPORTED_FEATURE };
 
 /* The state of a request. The caller sets the first four members. */
@@ -41,7 +42,7 @@ struct api_bridge {
 	struct api_arena *arena;
 	struct api_fault *fault;
 	enum api_bridge_refusal refusal; /* name of the error */
-	struct api_document body;        /* of the request, with every row of numbers as an array of its own */
+	struct api_document body;        /* document of the request, with every row of numbers as an array of its own */
 	enum api_bridge_model model;
 	struct api_kept *kept;        /* the set, held; NULL: the built-in scene */
 	struct api_document document; /* document of the set or the scene */
@@ -52,8 +53,8 @@ struct api_bridge {
 	const double *sens, *vec;
 };
 
-/* The steps, to be called in this order, and api_bridge_end after all of them or after a fault. Each returns false
- * with *bridge->fault. */
+/* The steps. Call them in this order, and call api_bridge_end after all of them or after a fault. After a fault they
+ * return false with *bridge->fault. */
 
 /* Reads the body, and finds the model that it names. */
 bool api_bridge_begin(struct api_bridge *bridge);
@@ -63,7 +64,7 @@ bool api_bridge_configure(struct api_bridge *bridge);
 bool api_bridge_ask(struct api_bridge *bridge, enum api_bridge_call call);
 /**
  * Replaces the set's numbers with the inputs.
- * @param lagged      everything is borrowed from bridge and arena
+ * @param lagged      borrows from bridge and arena
  * @param query    only its velocities are set; those that are not inputs are zero
  * @param directions  the set's lagged velocities
  */
@@ -79,7 +80,7 @@ size_t api_bridge_output_size(const struct api_bridge *bridge);
 extern const struct api_set_facts api_scene_facts;
 
 /**
- * Reads its document, as if it were that of a collision set.
+ * Reads the scene's document as the document of a collision set.
  * @param document  to be freed with api_document_free
  * @return false with *fault: 503
  */

@@ -8,8 +8,9 @@
 
 /* ---- friction at vertices ---- */
 
-/* Each vertex of a contact needs the contact's block M and weights, 0 beyond the stencil. In 3D M's lower triangle is
- * kept by rows, in 2D all of M: either way the sums of a block are whole vectors. Wide vectors need padding in 3D. */
+/* The blocks of a contact at vertices are w_i w_j M, so its locals are M and its stencil weights, 0 beyond the stencil.
+ * In 3D they hold the lower triangle of M by rows, in 2D all of M, so that a block always fills whole vectors. Wider
+ * vectors need padding in 3D. */
 INLINE struct block_form form_at_vertices(int dim)
 {
 	return dim == 2 ? (struct block_form){2, 2, 4} : (struct block_form){3, 0, 6};
@@ -23,7 +24,7 @@ INLINE struct block_form padded_form(void)
 struct friction {
 	const struct fric_contacts *contacts;
 	const double *inner;
-	double *locals; /* [n, n_local(form)] block, weights */
+	double *locals; /* [n, n_local(form)] M and weights of each contact */
 	bool padded;
 };
 
@@ -65,7 +66,7 @@ static void local_chunk(void *data, size_t chunk, size_t begin, size_t end, stru
 	}
 }
 
-enum { AHEAD = 16 }; /* incidences: their contacts are fetched this early; without locality each would stall */
+enum { AHEAD = 16 }; /* prefetch distance in incidences; without it each access would miss the cache */
 
 INLINE void fetch(const double *local, size_t n)
 {
@@ -73,7 +74,8 @@ INLINE void fetch(const double *local, size_t n)
 	__builtin_prefetch(local + n - 1);
 }
 
-/* Adds up the blocks of a member in vectors of this type. The sum of its own blocks stays in registers. */
+/* Defines the sum_blocks function for friction at vertices, with vectors of this type. The sum for the diagonal block
+ * stays in registers. */
 #define SUM_FRICTION(name, vector) \
 	INLINE void name(const void *source, struct block_form form, const struct block_rows *rows, size_t v, \
 	                 double *sums) \
@@ -158,7 +160,7 @@ static chunk_work *friction_work(const struct fric_context *context, const struc
 	return friction_chunk;
 }
 
-/* @param first_block  NULL: in rows of entries */
+/* @param first_block  [n_members + 1] for bsr; NULL for csr */
 static enum fric_code sum_up(const struct fric_context *context, const struct fric_contacts *contacts,
                              const double *inner, const struct fric_pattern *pattern, const int64_t *first_block,
                              size_t n_entries, double *data)
@@ -218,7 +220,7 @@ INLINE void sum_bodies(const void *source, struct block_form form, const struct 
 
 SUM_ROWS_IN_CHUNKS(bodies_chunk, sum_bodies, form_of_bodies(3), form_of_bodies(6))
 
-/* Finds a contact whose block is not finite. */
+/* Reports the lowest contact whose block is not finite. */
 static void check_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
 {
 	const struct body_friction *task = data;
@@ -242,7 +244,7 @@ static enum fric_code sum_up_bodies(const struct fric_context *context, const st
 	                        .streams = streams(context, n_entries * sizeof(double), STREAM_VALUES_FROM)};
 	const enum fric_code code = fricp_parallel_chunks(context, task.rows->n_incidences, bodies_chunk, &task).code;
 	struct fault fault = {FRIC_OK, b->n};
-	if (code == FRIC_E_NOT_FINITE) /* a contact alone may be to blame */
+	if (code == FRIC_E_NOT_FINITE) /* looks for a contact that overflows by itself */
 		fault = fricp_parallel_chunks(context, b->n, check_chunk, &friction);
 	return fault.code != FRIC_OK ? fricp_report_fault(b, fault, error) : report_code(code, error);
 }

@@ -1,5 +1,5 @@
-/* Blocks are written by loops with constant bounds for each (dimension, stencil size), in order and in place; or, if they
- * do not fit into the caches, through stages, from which whole cache lines go to memory. */
+/* Triplets of Hessians. Loops with constant bounds for each dimension and stencil size write blocks in order: in place,
+ * or, if the triplets do not fit into the caches, through stages that stream whole cache lines to memory. */
 #include "core/assemble/triplets.h"
 
 #include <math.h>
@@ -13,9 +13,10 @@
 #include "core/bodies/hessian.h"
 #include "core/motion/stencil.h"
 
-enum { STREAM_FROM = 64 << 20 }; /* bytes; below this the last-level cache is faster */
+enum { STREAM_FROM = 64 << 20 }; /* bytes; smaller results are faster in the last-level cache */
 
-/* The number of a contact's triplets: of every pair of members one half, by global row and column. */
+/* The number of a contact's triplets. A triangle contains one of the two blocks of each pair of members, by global row
+ * and column. */
 static size_t n_local(const struct fric_contacts *c, enum fric_type type, enum fric_triangle triangle)
 {
 	const size_t k = (size_t)fric_stencil_size(type) * (size_t)n_member_dofs(c->dim, type);
@@ -38,9 +39,9 @@ size_t fric_n_triplets(const struct fric_contacts *contacts, enum fric_triangle 
 	return fricp_triplets_before(contacts, contacts->n, triangle) + (b ? fricp_triplets_before(b, b->n, triangle) : 0);
 }
 
-/* One contact, ready to be written. */
+/* The numbers that one contact's triplets are computed from. */
 struct local {
-	int32_t dofs[FRIC_MAX_STENCIL]; /* the first of each member */
+	int32_t dofs[FRIC_MAX_STENCIL]; /* first DOF of each member */
 	double weights[FRIC_MAX_STENCIL];
 	double block[9];
 };
@@ -55,8 +56,8 @@ INLINE void load(const struct fric_contacts *c, const double *inner, int dim, en
 	fricp_core_block(c, inner, i, local->block);
 }
 
-/* Rounding is monotone, so the largest weight and entry decide for all products. One that is itself not finite makes a
- * NaN. */
+/* Rounding is monotone, so the products are finite if the product of the largest weights and the largest entry is. An
+ * infinite weight or entry makes a NaN. */
 static bool finite_local(const struct local *local, int dim, int k)
 {
 	double weight = 0, entry = 0, nan = 0;
@@ -71,7 +72,7 @@ static bool finite_local(const struct local *local, int dim, int k)
 	return isfinite((weight * weight) * entry + nan);
 }
 
-/* rows and cols NULL: values alone are wanted. */
+/* rows, cols: NULL if only values are wanted. */
 struct cursor {
 	int32_t *rows, *cols;
 	double *values;
@@ -86,8 +87,8 @@ INLINE void advance(struct cursor *cursor, int n)
 	cursor->values += n;
 }
 
-/* The whole block. Rows are written in whole vectors; what is too much is overwritten by the next row. Everything is
- * put together in registers, since a vector that was stored in halves is slow to load. */
+/* Writes the whole block. Each row is written in whole vectors, whose surplus the next row overwrites. Vectors are
+ * assembled in registers, because loading a vector that was just stored in halves stalls. */
 INLINE size_t full_block(const struct local *local, int dim, int k, struct cursor to)
 {
 	const int n = dim * k, n_double2 = (n + 1) / 2, n_int4 = (n + 3) / 4;
@@ -135,7 +136,7 @@ INLINE size_t full_block(const struct local *local, int dim, int k, struct curso
 	return (size_t)n * (size_t)n;
 }
 
-/* Row a of block (i, j), i != j. In 3D one row index and one column index too many are written. */
+/* Writes row a of block (i, j), i != j. In 3D this writes one row index and one column index too many. */
 INLINE void block_row(const struct local *local, int dim, int i, int j, int a, const struct cursor *to)
 {
 	const int32_t row = local->dofs[i] + a, col = local->dofs[j];
@@ -151,7 +152,7 @@ INLINE void block_row(const struct local *local, int dim, int i, int j, int a, c
 		to->values[b] = weight * m[b];
 }
 
-/* Row a of block (i, i) in the triangle. */
+/* Writes the triangle's part of row a of block (i, i). */
 INLINE void diagonal_row(const struct local *local, int dim, int i, int a, bool upper, const struct cursor *to)
 {
 	const double weight = local->weights[i] * local->weights[i];
@@ -165,8 +166,8 @@ INLINE void diagonal_row(const struct local *local, int dim, int i, int a, bool 
 	}
 }
 
-/* All entries of a block (i, j) are wanted or none, depending on which member has the higher DOFs. The block is
- * always written and kept by advancing the cursor: a branch would be mispredicted every other time. */
+/* Either all or no entries of a block (i, j) are in the triangle, depending on which member has the higher DOFs. The
+ * block is always written, and kept by advancing the cursor; a branch would be mispredicted half of the time. */
 INLINE size_t triangle_block(const struct local *local, int dim, int k, bool upper, struct cursor to)
 {
 	const double *const first = to.values;
@@ -191,7 +192,7 @@ INLINE int clamp(int32_t x, int most)
 	return x < 0 ? 0 : x > most ? most : (int)x;
 }
 
-/* Any block of k members with `width` DOFs each, from `dofs` on, in MOST_BLOCK columns: its part in the triangle. */
+/* Writes the triangle's part of a block of k members, each with `width` DOFs from dofs[] on. */
 INLINE size_t any_block(double block[MOST_BLOCK][MOST_BLOCK], int width, int k, const int32_t *dofs,
                         enum fric_triangle triangle, struct cursor to)
 {
@@ -242,7 +243,7 @@ struct triplet_task {
 	bool streams;
 };
 
-/* Where a chunk is written: in place, or to stages. */
+/* Destination of a chunk: the caller's arrays, or stages. */
 struct target {
 	struct cursor cursor;
 	bool streams;
@@ -381,9 +382,10 @@ static bool write_last(const struct triplet_task *task, size_t i, struct cursor 
 	return isfinite(sum);
 }
 
-/* The fast form may write a few entries past a block's end, no more than the next contact has. Past a chunk's end they
- * belong to another chunk, so its last contact is written in the plain form. Everything is inlined here, so that the
- * target stays in registers. @return the first whose block is not finite, or end */
+/* Writes contacts [begin, end) of all types. The fast form may write a few entries past a block's end, no more than the
+ * next contact has. Past the end of a chunk they would belong to another one, so the last contact of a chunk is written
+ * in the plain form. Everything is inlined here, so that the target stays in registers.
+ * @return the first contact whose block is not finite, or end */
 INLINE size_t write_all(const struct triplet_task *task, bool bodies, size_t begin, size_t end, size_t at)
 {
 	struct target to;

@@ -19,7 +19,7 @@ struct force_inputs {
 	long double bare[MOST_SLIP]; /* u without the anchor, if there is a drag */
 	long double s;               /* weight * normal force */
 	long double mu_s, mu_k, eps_v, unit, viscous;
-	long double curve[2]; /* of a measured curve at the slip: value and integral (law/derivatives.h) */
+	long double curve[2]; /* value and integral of a measured curve at the slip (law/derivatives.h) */
 };
 
 /* One contact and the values that its derivatives are computed from. */
@@ -30,7 +30,7 @@ struct force_point {
 	struct law_point_l point;
 	struct law_derivatives_l derivatives;
 	struct law_reach_l beyond;
-	long double q, x; /* of a law with a tail: eps_v / unit, and its argument (law/tail.h) */
+	long double q, x; /* for a law with a tail: eps_v / unit, and the tail's argument (law/tail.h) */
 	long double g1;
 	long double unit[MOST_SLIP];      /* direction of the slip; (1, 0, ..) at rest */
 	long double direction[MOST_SLIP]; /* vector that g1 multiplies: the slip over eps_v where law_low, else unit */
@@ -46,20 +46,20 @@ struct force_point {
 void fricp_force_point(const struct fric_contacts *contacts, const struct coefficients *mu, size_t i,
                        const struct slip *slip, struct force_point *point);
 
-/* Forwards: the tangents of D and f. @param force [n] */
+/* Forwards: computes the tangents of D and f. @param force  [n] */
 void fricp_force_tangent(const struct force_point *point, const struct force_inputs *tangent, long double *potential,
                          long double *force);
 
-/* Backwards: the derivatives of psi D + q . f with respect to all inputs. @param q [n] */
+/* Backwards: computes the derivatives of psi D + q . f with respect to all inputs. @param q  [n] */
 void fricp_force_cotangent(const struct force_point *point, long double psi, const long double *q,
                            struct force_inputs *cotangent);
 
-/* The change along a tangent of fricp_force_cotangent's result for psi = 1 and q = 0: a product with the second
- * derivatives of D. Both include only u, bare, s, mu_s, mu_k and eps_v. */
+/* Computes the change along a tangent of fricp_force_cotangent's result for psi = 1 and q = 0: a product with the
+ * second derivatives of D. Both include only u, bare, s, mu_s, mu_k and eps_v. */
 void fricp_force_second(const struct force_point *point, const struct force_inputs *tangent,
                         struct force_inputs *cotangent);
 
-/* f, which is also the cotangent of q. @param force [n] */
+/* Computes f, which is also the cotangent of q. @param force  [n] */
 static inline void force_of_point(const struct force_point *point, long double *force)
 {
 	for (int t = 0; t < point->n; t++)

@@ -1,7 +1,7 @@
-/* Uses cross products instead of normal equations: see docs/physics.md 4. Contacts far from degenerate go through
- * geometry_fast.h, all others through this file. Products are double-double here, so that closest points, distances and
- * bases of nearly parallel edges are as accurate as the coordinates. Every vector is first scaled by a power of two, so
- * that lengths from 2^-300 to 2^300 give the same bits. */
+/* Closest point, tangent basis and distance from cross products instead of normal equations (docs/physics.md 4).
+ * Contacts far from degenerate go through geometry_fast.h, all others through this file. Products are double-double
+ * here, so that closest points, distances and bases of nearly parallel edges are as accurate as the coordinates. Every
+ * vector is first scaled by a power of two, so that lengths from 2^-300 to 2^300 give the same bits. */
 #include "core/geometry/geometry.h"
 
 #include "core/base/dd.h"
@@ -17,7 +17,7 @@ static const double zero_length = 1e-15, zero_cross = 1e-12;
 struct vec {
 	struct dd x[3];
 	int exponent;
-	bool is_zero; /* not longer than zero_length of the largest coordinate of its ends */
+	bool is_zero; /* not longer than zero_length times the largest coordinate of its ends */
 	bool finite;
 };
 
@@ -79,7 +79,7 @@ static struct vec cross(const struct vec *a, const struct vec *b)
 	return c;
 }
 
-/* Sets a column of the [3, 2] basis to a normalised. */
+/* Sets a column of the [3, 2] basis to a / |a|. */
 static void set_column(double basis[6], int column, const double a[3])
 {
 	double largest = fmax(fabs(a[0]), fmax(fabs(a[1]), fabs(a[2])));
@@ -113,7 +113,7 @@ static void cross3(const double a[3], const double b[3], double c[3])
 	}
 }
 
-/* The basis [a, n x a] for n perpendicular to a. */
+/* Computes the basis [a, n x a] for n perpendicular to a. */
 static void basis_in_plane(const struct vec *a, const struct vec *n, double basis[6])
 {
 	double first[3], normal[3], second[3];
@@ -139,8 +139,8 @@ static int axis_across(const struct vec *n)
 	return longer(n->x[1], n->x[0]) ? 0 : 1;
 }
 
-/* The basis perpendicular to n: in 3D [c, n x c] with c the longer of x^ x n and y^ x n; in 2D the perpendicular of
- * n. */
+/* Computes the basis perpendicular to n: in 3D [c, n x c], where c is the longer of the cross products of the x and y
+ * axes with n; in 2D the perpendicular of n. */
 static void basis_across(int dim, const struct vec *n, double basis[6])
 {
 	double normal[3], c[3], second[3];
@@ -217,7 +217,7 @@ static enum fric_code edge_vertex(int dim, const double *const p[], struct fric_
 	if (dim == 3 && (r.is_zero || n.is_zero))
 		return FRIC_E_VERTEX_ON_EDGE;
 	g->closest_point[0] = unscaled(dd_quotient(dot(&r, &e), dot(&e, &e)), r.exponent - e.exponent);
-	const double area = dim == 2 ? fabs(n.x[2].hi) : length(&n); /* not squared: it may be tiny in 2D */
+	const double area = dim == 2 ? fabs(n.x[2].hi) : length(&n); /* not squared, which may underflow in 2D */
 	g->distance = unscaled(area / length(&e), n.exponent - e.exponent);
 	if (dim == 3)
 		set_columns(g->tangent_basis, &e, &n);
@@ -353,7 +353,7 @@ enum fric_code fricp_grain_basis(const double normal[3], const double grain[3], 
 	return basis_along(&n, grain, tangent_basis);
 }
 
-/* The normal: from the edge to the vertex, or perpendicular to both edges. */
+/* The normal, from the edge to the vertex or perpendicular to both edges. */
 static struct vec stencil_normal(enum fric_type type, const double *const p[])
 {
 	if (geometry_of(type) == TWO_POINTS)

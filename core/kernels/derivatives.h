@@ -14,20 +14,21 @@
  * closest point. */
 enum { STENCIL_ROW = 9, JACOBIAN_ROWS = 5 };
 
-/* Columns of these six changes. */
+/* Columns of struct fast_change. */
 enum { CHANGE_A, CHANGE_B, CHANGE_TURN, CHANGE_FIRST, CHANGE_SECOND, CHANGE_DISTANCE, N_CHANGES };
 
-/* The law's parameters whose derivatives the kernels compute, in the order of their places (derive/fields.h). */
+/* The law's parameters with respect to which the kernels differentiate, in the order of their places
+ * (derive/fields.h). */
 enum { BY_MU_S, BY_MU_K, BY_EPS_V, N_LAW_NUMBERS };
 
 typedef double span_column[FRIC_SPAN];
 
 struct derivative_workspace {
-	struct workspace at; /* with forces and inner matrices; except for the Jacobian also potentials */
+	struct workspace at; /* with forces and inner matrices, and potentials except for the Jacobian */
 	const double *closest_point[2];
-	span_column position[FRIC_MAX_STENCIL][3]; /* of the type's points */
+	span_column position[FRIC_MAX_STENCIL][3]; /* positions of the type's points */
 	span_column along[2][3];                   /* derivatives of Gamma v with respect to the closest point */
-	span_column anchor[3];                     /* if there are both a drag and anchors */
+	span_column anchor[3];                     /* only if there are both a drag and anchors */
 	span_column stiffness;  /* derivative of the normal force with respect to the distance, over the normal force */
 	span_column barrier[3]; /* likewise with respect to dhat, stiffness and dmin */
 	span_column good;       /* set to 0 for contacts that need the plain form */
@@ -44,7 +45,7 @@ struct tangent_workspace {
 	bool moves, by_law;
 	span_column position[FRIC_MAX_STENCIL][3]; /* only if moves; 0 for points fixed in space */
 	span_column relative[3];                   /* Gamma of the velocities' tangent */
-	span_column strength; /* of weight and normal force, over their product; excludes the effect of distances */
+	span_column strength; /* tangent of weight * normal force, over this product; excludes the effect of distances */
 	span_column law[N_LAW_NUMBERS]; /* if by_law */
 	struct law_columns by;          /* if by_law */
 	span_column change[N_CHANGES];
@@ -57,30 +58,30 @@ struct cotangent_workspace {
 	bool moves, by_law;      /* the cotangents that are wanted */
 	double psi;              /* cotangent of the potential */
 	span_column gathered[3]; /* Gamma of the gradient's cotangent */
-	span_column along[2][3]; /* its derivatives with respect to the closest point */
+	span_column along[2][3]; /* derivatives of `gathered` with respect to the closest point */
 	struct law_columns by;   /* if by_law */
 	span_column change[N_CHANGES];
 	/* Results: cotangents */
-	span_column relative[3];                   /* of the relative velocity */
-	span_column strength;                      /* of weight and normal force, times their product */
+	span_column relative[3];                   /* for the relative velocity */
+	span_column strength;                      /* for weight * normal force, times this product */
 	span_column law[N_LAW_NUMBERS];            /* if by_law */
-	span_column position[FRIC_MAX_STENCIL][3]; /* if it moves */
+	span_column position[FRIC_MAX_STENCIL][3]; /* only if `moves` */
 };
 
-/* Number of contacts differentiated at a time: their results stay in the first-level cache until they are written as
+/* Number of contacts differentiated at a time, so that results stay in the first-level cache until they are written as
  * rows. */
 enum { JACOBIAN_BATCH = 16 };
 
 struct jacobian_workspace {
 	struct derivative_workspace of;
-	size_t first, n; /* the batch, counted from the span's first contact */
-	/* Results: rows and vectors that the type has; the others are left unchanged */
+	size_t first, n; /* the batch; `first` counts from the span's first contact */
+	/* Results: the rows and vectors that the type has; others are left unchanged */
 	double by[JACOBIAN_ROWS * STENCIL_ROW][JACOBIAN_BATCH];
 };
 
 /* Call these after a span's forces and inner matrices are computed. */
 struct derivative_kernels {
-	void (*law)(struct derivative_workspace *work, struct law_columns *by); /* clobbers intermediates */
+	void (*law)(struct derivative_workspace *work, struct law_columns *by); /* overwrites intermediate values */
 	void (*tangent)(enum fric_type type, struct tangent_workspace *work);
 	void (*cotangent)(enum fric_type type, struct cotangent_workspace *work);
 	void (*jacobian)(enum fric_type type, struct jacobian_workspace *work);

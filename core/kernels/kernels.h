@@ -14,10 +14,10 @@
 #include "core/kernels/workspace.h"
 #include "core/motion/gamma.h"
 
-/* The workspace on a line: potentials and derivatives at velocities + t * direction, for one t after the other. Aligned:
- * otherwise every vector load would cross cache lines at each step. */
+/* The workspace for a line: potentials and slopes at velocities + t * direction, for one t after the other. Aligned,
+ * because otherwise every vector load would cross cache lines at each step. */
 struct line_workspace {
-	struct workspace at;            /* at the start of the line: relative; inputs as above */
+	struct workspace at;            /* the start of the line: relative velocities; inputs as above */
 	double direction[3][FRIC_SPAN]; /* Gamma d */
 	_Alignas(64) double start[2][FRIC_SPAN];
 	double change[2][FRIC_SPAN];                  /* slip over eps_v is start + t change */
@@ -52,7 +52,7 @@ INLINE double projected(enum fric_projection projection, double eigenvalue)
 /* The workspace for the geometry of a span of 3D contacts, in plain doubles. */
 struct geometry_workspace {
 	size_t n;
-	double position[FRIC_MAX_STENCIL][3][FRIC_SPAN];        /* of the stencils' vertices */
+	double position[FRIC_MAX_STENCIL][3][FRIC_SPAN];        /* positions of the stencils' vertices */
 	double *closest_point[2], *tangent_basis[6], *distance; /* [n] results */
 	double good[FRIC_SPAN];                                 /* 0 for contacts that need double-double */
 };
@@ -64,16 +64,16 @@ struct fric_kernels {
 	const struct gamma *gamma; /* from velocities to work->relative, and from work->force to gradients */
 	void (*potential)(struct workspace *work);
 	void (*force)(struct workspace *work, bool potentials); /* potentials: compute these as well */
-	/* Force and potential without a drag and, in the same loop, the effect of a change of the relative velocities on
-	 * the force: product := P A P^T relative, bitwise equal to `unprojected` and `product`; sum := sum of force . relative.
-	 * Columns as in gamma.h.
-	 * @return whether everything is as accurate as the scalar form and the products are small; if not, no result is
+	/* Computes force and potential without a drag and, in the same loop, the effect of a change of the relative
+	 * velocities on the force: product := P A P^T relative, bitwise equal to `unprojected` and `product`; sum := sum of
+	 * force . relative. Columns as in gamma.h.
+	 * @return whether all results are as accurate as the scalar form and the products are small; if not, no result is
 	 *         valid */
 	bool (*along)(struct workspace *work, const double *relative, double *product, double *sum);
 	void (*inner)(struct workspace *work, enum fric_projection projection);
-	void (*unprojected)(struct workspace *work); /* as inner without projection; reuses the slips of `force` */
-	/* `line` once for a span, with most the largest |t|, then `step` at each step. They set work->at.careful for all
-	 * steps, or for one. sums: of potentials and derivatives */
+	void (*unprojected)(struct workspace *work); /* as `inner` without projection; reuses the slips of `force` */
+	/* Call `line` once for a span, with most the largest |t|, then `step` at each step. They set work->at.careful for
+	 * all steps, or for one. sums: potentials and slopes */
 	void (*line)(struct line_workspace *work, double most);
 	void (*step)(struct line_workspace *work, double t, double sums[2]);
 	/* force := P A P^T relative; columns as in gamma.h, inner [n] columns of the span.
@@ -93,8 +93,8 @@ struct fric_kernels {
 
 /* The variants of this build, best first. Call only those that this processor supports. */
 extern const struct fric_kernels fricp_kernels_avx512, fricp_kernels_avx2, fricp_kernels_baseline;
-/* No functions: every contact goes through slip.h, which the other variants are tested against. Derivatives use the
- * baseline's kernels, because their plain form carries more digits and so gives other bits. */
+/* No functions: every contact goes through slip.h, against which the other variants are tested. Derivatives use the
+ * baseline's kernels, because the plain form of derivatives carries more digits, so its bits differ. */
 extern const struct fric_kernels fricp_kernels_scalar;
 
 /* The kernels that a context selects, or the best that this processor supports. */

@@ -1,6 +1,6 @@
 /**
- * From velocities at the members of a stencil to the relative velocity of a contact: Gamma = w^T (x) I, as differences
- * and as weights. Both are generated from one table, the only place that defines the members' signs.
+ * Computes the relative velocity of a contact from velocities at the members of its stencil: Gamma = w^T (x) I, as
+ * differences and as weights. Both are generated from one table, the only place that defines the members' signs.
  */
 #ifndef FRIC_STENCIL_H
 #define FRIC_STENCIL_H
@@ -16,7 +16,7 @@
  * side's point. */
 struct member {
 	int sign;       /* +1 on the first side, -1 on the second */
-	int origin;     /* the member that is x0 on its side; an origin's own number */
+	int origin;     /* the member that is x0 on its side; for an origin, its own number */
 	int coordinate; /* 0: a, 1: b; unused (0) for an origin */
 };
 
@@ -33,7 +33,7 @@ INLINE const struct member *stencil_members(enum fric_type type)
 	return members[geometry_of(type)];
 }
 
-/* of(TYPE, ...) with the type as a constant; body types have no stencil of vertices. */
+/* Calls of(TYPE, ...) with the type as a constant; body types have no stencil of vertices. */
 #define FOR_TYPE(of, type, ...) \
 	switch (type) { \
 	case FRIC_VERTEX_VERTEX: of(FRIC_VERTEX_VERTEX, __VA_ARGS__); break; \
@@ -45,7 +45,7 @@ INLINE const struct member *stencil_members(enum fric_type type)
 	case FRIC_BODY_WORLD: break; \
 	}
 
-/* The vectors that the geometry of a stencil follows from, in the order of numbers by vector. */
+/* The vectors that determine the geometry of a stencil, in the order of arrays with one entry per vector. */
 enum { VECTOR_R, VECTOR_A, VECTOR_B, N_VECTORS };
 
 /* The role of point l of a type in vector v of r, a and b: 1 at its tip, -1 at its tail, else 0. r runs between the
@@ -150,7 +150,7 @@ static inline void weight_rows(const struct fric_contacts *c, enum fric_type typ
 
 RELATIVE_VELOCITY(relative_number, double)
 
-	/* dim must be a constant, too. */
+	/* Pass type and dim as constants. */
 	INLINE void relative_velocity_of(enum fric_type type, int dim, const struct fric_contacts *c, size_t i,
                                      const double *v, double *out)
 {
