@@ -64,7 +64,7 @@ void api_account_settle(struct api_account *account)
 
 enum { AT_A_TIME = 1 << 20 }; /* bytes between two checks of the stop flag: some hundred microseconds in fresh memory */
 
-/* from NULL: zeros */
+/* Copies bytes, or writes zeros if `from` is NULL. @return false if the request was stopped */
 static bool fill(void *to, const void *from, size_t bytes)
 {
 	for (size_t at = 0, n; at < bytes; at += n) {

@@ -10,7 +10,7 @@ enum { MAX_DEPTH = 32, MAX_KEY = 64, MAX_DIGITS = 9 };
 
 struct reader {
 	const char *p, *end;
-	char quote; /* ' in the program's own tables */
+	char quote; /* delimits strings: " in requests, ' in the program's own tables */
 	int depth;
 };
 

@@ -203,7 +203,7 @@ INLINE void sum_rows(const struct row_task *task, struct block_form form, sum_bl
 	delivery_flush(&delivery);
 }
 
-/* Defines a chunk_work for blocks of either of two forms. */
+/* Defines a chunk_work for blocks of two forms, of which the rows' width selects one. */
 #define SUM_ROWS_IN_CHUNKS(name, sum, narrow, wide) \
 	static void name(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault) \
 	{ \
