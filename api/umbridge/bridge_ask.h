@@ -76,7 +76,7 @@ void api_bridge_end(struct api_bridge *bridge);
 size_t api_bridge_output_size(const struct api_bridge *bridge);
 
 /* The built-in scene, which models use if config names no collision set: two blocks and a floor, as meshes and as rigid
- * bodies, with contacts of every type (docs/um-bridge.md). has_group is unset: models have no outputs by group. */
+ * bodies (docs/um-bridge.md). has_group is unset: models have no outputs by group. */
 extern const struct api_set_facts api_scene_facts;
 
 /**
