@@ -70,7 +70,7 @@ class Contact:
 
     def exact(self, _motion):
         """Whether the service computes the relative velocity without a product that could be rounded."""
-        return self.group in ('vertex_vertex', 'plane_vertex')
+        return not self.beta
 
     def tangential(self, vector):
         return [dot(column, vector) for column in zip(*self.basis)]

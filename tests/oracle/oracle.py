@@ -96,8 +96,7 @@ class Coefficients:
             a, b = sides(contact.group, contact.beta)
             left, right = contact.members[:len(a)], contact.members[len(a):]
             values = [dot(w, [self.vertex[kind][v] for v in vs]) for w, vs in ((a, left), (b, right))]
-            return values[0] if contact.group == 'plane_vertex' else blend_values(blend_name(self.friction), *values,
-                                                                                  margins)
+            return blend_values(blend_name(self.friction), *values, margins) if b else values[0]
         return real(self.friction.get('mu', self.friction.get(('mu_s', 'mu_k')[kind])))
 
     def materials(self, contact):
@@ -108,7 +107,7 @@ class Coefficients:
             return pair[:1], pair[1:] or [(one, self.plane)]
         a, b = sides(contact.group, contact.beta)
         named = [(w, materials['vertex_material'][v]) for w, v in zip(a + b, contact.members)]
-        return named[:len(a)], [(one, self.plane)] if contact.group == 'plane_vertex' else named[len(a):]
+        return named[:len(a)], named[len(a):] or [(one, self.plane)]
 
 
 # --- the request ------------------------------------------------------------------------------------------------

@@ -112,9 +112,9 @@ static inline bool has_type(const struct row *row, enum fric_type type)
 	case 0: return true;
 	case 1: return false;
 	case 2: return type == FRIC_VERTEX_VERTEX;
-	case 3: return type == FRIC_PLANE_VERTEX;
-	case 4: return type == FRIC_EDGE_EDGE || type == FRIC_FACE_VERTEX;
-	default: return type == FRIC_VERTEX_VERTEX || type == FRIC_EDGE_VERTEX || type == FRIC_PLANE_VERTEX;
+	case 3: return faces_world(type);
+	case 4: return fric_closest_point_size(type) == 2;
+	default: return fric_closest_point_size(type) < 2;
 	}
 }
 
@@ -186,9 +186,9 @@ static inline void lay_out(struct scene *s, int layout, enum fric_type type)
 	const size_t k = (size_t)fric_stencil_size(type), n_vertices = s->batch.n_vertices;
 	int32_t *v = (int32_t *)g->vertices;
 	/* the first span starts at the beginning of the ring, the second ends one vertex beyond it */
-	for (size_t i = 0; i < g->n && layout == LAYOUT_RING && type == FRIC_PLANE_VERTEX; i++)
+	for (size_t i = 0; i < g->n && layout == LAYOUT_RING && k == 1; i++)
 		v[i] = (int32_t)(i < 64 ? i : i < 128 ? 4033 + i - 64 : 4100 + i % 64);
-	for (size_t i = 0; i < g->n && !(layout == LAYOUT_RING && type == FRIC_PLANE_VERTEX); i++) {
+	for (size_t i = 0; i < g->n && !(layout == LAYOUT_RING && k == 1); i++) {
 		if (layout == LAYOUT_HUB)
 			for (size_t j = 0; j < k; j++)
 				v[i * k + j] = (int32_t)(j == i % k ? 7 : 8 + (3 * i + j) % (n_vertices - 16));

@@ -42,7 +42,7 @@ static inline struct published from_values(const struct fric_friction *f, enum f
 		side[k >= first_side(type)] += (long double)(k < first_side(type) ? w[k] : -w[k]) * mu[v[k]];
 		size += fabsl((long double)w[k] * mu[v[k]]);
 	}
-	if (type == FRIC_PLANE_VERTEX)
+	if (faces_world(type))
 		return (struct published){true, side[0], size};
 	return (struct published){smooth || (side[0] > 1e-3L * size && side[1] > 1e-3L * size),
 	                          published_blend(f->blend, side[0], side[1]), size * (1 + size)};

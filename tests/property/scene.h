@@ -4,6 +4,7 @@
 #ifndef TESTS_SCENE_H
 #define TESTS_SCENE_H
 
+#include "core/base/types.h"
 #include "core/law/law.h"
 #include "tests/unit/core/check.h"
 
@@ -224,16 +225,16 @@ static inline void random_group(struct scene *s, struct rng *rng, enum fric_type
 {
 	const struct options *o = &s->options;
 	struct fric_group *g = &s->batch.groups[type];
-	if (o->dim == 2 && (type == FRIC_EDGE_EDGE || type == FRIC_FACE_VERTEX))
+	if (o->dim == 2 && fric_closest_point_size(type) == 2)
 		return;
 	const size_t n = g->n = o->n_each, dim = (size_t)o->dim;
 	g->vertices = random_stencils(s, rng, type, n, used);
-	if (o->given_geometry) {
+	if (o->given_geometry)
 		random_geometry(s, rng, type, g);
-	} else if (type == FRIC_PLANE_VERTEX) {
+	if (!o->given_geometry && geometry_of(type) == POINT_PLANE)
 		g->plane_normal = random_values(s, rng, n, dim, -1, 1);
+	if (!o->given_geometry && faces_world(type))
 		g->plane_origin = random_values(s, rng, n, dim, -1, 1);
-	}
 	if (!o->barrier)
 		g->normal_force = random_values(s, rng, n, 1, 0.1, 5);
 	random_fields(s, rng, g);
@@ -298,10 +299,12 @@ static inline double *random_velocities(struct scene *s, struct rng *rng)
 
 static inline void scene_create(struct scene *s, struct rng *rng, struct options options)
 {
-	size_t used = 0;
+	size_t used = 0, members = 0;
 	*s = (struct scene){.options = options};
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
+		members += options.dim == 3 || fric_closest_point_size(type) < 2 ? (size_t)fric_stencil_size(type) : 0;
 	if (options.disjoint)
-		options.n_vertices = options.n_each * (options.dim == 3 ? 14 : 6);
+		options.n_vertices = options.n_each * members;
 	s->batch.dim = options.dim;
 	s->batch.n_vertices = options.n_vertices;
 	s->batch.skip_degenerate = true; /* blending at a closest point far outside may make a coefficient negative */
@@ -312,6 +315,14 @@ static inline void scene_create(struct scene *s, struct rng *rng, struct options
 		random_group(s, rng, type, &used);
 	s->velocities = random_velocities(s, rng);
 	s->lagged = random_velocities(s, rng);
+}
+
+/* Leaves out contacts whose second side is fixed in space. */
+static inline void scene_without_world(struct scene *s)
+{
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+		if (faces_world(type))
+			s->batch.groups[type].n = 0;
 }
 
 static inline void scene_free(struct scene *s)

@@ -640,7 +640,7 @@ static void test_common_velocity_changes_no_bit(void **state)
 	(void)state;
 	for (int i = 0; i < N_SCENES; i++) {
 		struct scene s = random_scene(&rng, i % 2 ? 2 : 3);
-		s.batch.groups[FRIC_PLANE_VERTEX].n = s.batch.groups[FRIC_BODY_WORLD].n = 0;
+		scene_without_world(&s);
 		add_exactly(&s, none);
 		struct answers before = answers_of(&serial, &s);
 		add_exactly(&s, common);

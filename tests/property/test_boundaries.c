@@ -826,7 +826,7 @@ static void check_slip(const struct inquiry *q, enum fric_type type, size_t i, s
 		assert_true(*o.status == (ratio > 1));
 }
 
-/* The vector between both sides of a contact, or from the plane's origin, and the size of its terms. */
+/* The vector between both sides of a contact, of which the second may be fixed in space, and the size of its terms. */
 static void sides_apart(const struct inquiry *q, enum fric_type type, size_t i, const double *weights,
                         long double apart[3], long double *size)
 {
@@ -835,7 +835,7 @@ static void sides_apart(const struct inquiry *q, enum fric_type type, size_t i, 
 	const size_t k = (size_t)fric_stencil_size(type), dim = (size_t)b->dim;
 	*size = 0;
 	for (size_t d = 0; d < dim; d++) {
-		apart[d] = type == FRIC_PLANE_VERTEX ? -(long double)field_or(g->plane_origin, i, d, 0) : 0;
+		apart[d] = faces_world(type) ? -(long double)field_or(g->plane_origin, i, d, 0) : 0;
 		*size += fabsl(apart[d]);
 		for (size_t j = 0; j < k; j++) {
 			const long double x = (long double)weights[j] * b->positions[(size_t)g->vertices[i * k + j] * dim + d];
@@ -853,7 +853,7 @@ static void check_geometry(const struct inquiry *q, enum fric_type type, size_t 
 	const struct fric_group *g = &q->scene.batch.groups[type];
 	const size_t dim = (size_t)q->scene.batch.dim;
 	long double apart[3] = {0}, size, along[2] = {0}, product[3] = {0}, grain[2] = {0}, length = 0;
-	const bool plane = type == FRIC_PLANE_VERTEX;
+	const bool plane = geometry_of(type) == POINT_PLANE;
 	sides_apart(q, type, i, weights, apart, &size);
 	for (size_t d = 0; d < dim; d++) {
 		const double *p = o.basis + d * (dim - 1), s = dim == 3 ? p[1] : 0;

@@ -77,7 +77,7 @@ static void test_potential_is_the_sum(void **state)
 static void check_zero_net_force(struct scene *s, struct rng *rng)
 {
 	(void)rng;
-	s->batch.groups[FRIC_PLANE_VERTEX].n = 0;
+	scene_without_world(s);
 	struct fric_contacts *c = scene_contacts(&serial, s);
 	struct values r = evaluate(c, s->velocities);
 	for (int d = 0; d < s->batch.dim; d++) {
@@ -98,7 +98,7 @@ static void test_zero_net_force(void **state)
 
 static void check_galilean(struct scene *s, struct rng *rng)
 {
-	s->batch.groups[FRIC_PLANE_VERTEX].n = 0;
+	scene_without_world(s);
 	struct fric_contacts *c = scene_contacts(&serial, s);
 	struct values before = evaluate(c, s->velocities);
 	const double scale = forces(c, s->velocities);
@@ -127,10 +127,15 @@ static void with_offsets(struct options *o)
 	o->viscous = 100;
 }
 
+static void add_to_rows(struct fric_group *g, size_t dim, size_t axis, double x)
+{
+	for (size_t i = 0; i < g->n; i++)
+		((double *)g->surface_velocity.data)[i * dim + axis] += x;
+}
+
 /* Results are the same for an observer who moves along with all vertices and planes. */
 static void check_moving_planes(struct scene *s, struct rng *rng)
 {
-	const struct fric_group *plane = &s->batch.groups[FRIC_PLANE_VERTEX];
 	const size_t dim = (size_t)s->batch.dim;
 	struct fric_contacts *c = scene_contacts(&serial, s);
 	struct values before = evaluate(c, s->velocities);
@@ -139,8 +144,9 @@ static void check_moving_planes(struct scene *s, struct rng *rng)
 		const double common = uniform(rng, -1e-2, 1e-2);
 		for (size_t v = 0; v < s->batch.n_vertices; v++)
 			s->velocities[v * dim + d] += common, s->lagged[v * dim + d] += common;
-		for (size_t i = 0; i < plane->n; i++)
-			((double *)plane->surface_velocity.data)[i * dim + d] += common;
+		for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
+			if (faces_world(type))
+				add_to_rows(&s->batch.groups[type], dim, d, common);
 	}
 	struct fric_contacts *moved = scene_contacts(&serial, s);
 	struct values after = evaluate(moved, s->velocities);
@@ -161,7 +167,7 @@ static void test_moving_planes(void **state)
 /* If everything has the same velocity, everything is at rest, to the bit. */
 static void check_common_motion(struct scene *s, struct rng *rng)
 {
-	s->batch.groups[FRIC_PLANE_VERTEX].n = 0;
+	scene_without_world(s);
 	struct fric_contacts *c = scene_contacts(&serial, s);
 	const size_t dim = (size_t)s->batch.dim;
 	double *zero = calloc(scene_ndof(s), sizeof(double));
@@ -214,20 +220,19 @@ static void random_rotation(struct rng *rng, int dim, double q[9])
 	}
 }
 
-static void rotate_offsets(const double q[9], struct scene *s)
+static void rotate_groups(const double q[9], struct scene *s)
 {
 	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++) {
 		const struct fric_group *g = &s->batch.groups[type];
-		if (g->surface_velocity.data)
-			rotate(q, s->batch.dim, (double *)g->surface_velocity.data, g->n);
-		if (g->anchor.data)
-			rotate(q, s->batch.dim, (double *)g->anchor.data, g->n);
+		const struct fric_values vectors[] = {g->surface_velocity, g->anchor, g->plane_normal, g->plane_origin};
+		for (int f = 0; f < 4; f++)
+			if (vectors[f].data)
+				rotate(q, s->batch.dim, (double *)vectors[f].data, g->n);
 	}
 }
 
 static void check_rotation(struct scene *s, struct rng *rng)
 {
-	struct fric_group *plane = &s->batch.groups[FRIC_PLANE_VERTEX];
 	const size_t n = s->batch.n_vertices;
 	double q[9];
 	struct fric_contacts *c = scene_contacts(&serial, s);
@@ -237,9 +242,7 @@ static void check_rotation(struct scene *s, struct rng *rng)
 	rotate(q, s->batch.dim, (double *)s->batch.positions, n);
 	rotate(q, s->batch.dim, s->velocities, n);
 	rotate(q, s->batch.dim, before.gradient, n);
-	rotate(q, s->batch.dim, (double *)plane->plane_normal.data, plane->n);
-	rotate(q, s->batch.dim, (double *)plane->plane_origin.data, plane->n);
-	rotate_offsets(q, s);
+	rotate_groups(q, s);
 	struct fric_contacts *turned = scene_contacts(&serial, s);
 	struct values after = evaluate(turned, s->velocities);
 	if (scale < 1e4) { /* closest points far outside magnify rounding errors of the rotation */

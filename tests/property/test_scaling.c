@@ -126,6 +126,15 @@ static void test_speeds_by_powers_of_two(void **state)
 	}
 }
 
+static void scale_lengths(struct scene *s, int exponent)
+{
+	multiply((double *)s->batch.positions, scene_ndof(s), exponent);
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
+		if (faces_world(type))
+			multiply((double *)s->batch.groups[type].plane_origin.data, s->batch.groups[type].n * (size_t)s->batch.dim,
+			         exponent);
+}
+
 /* Normal forces are given, and lengths are scaled. */
 static void test_lengths_by_powers_of_two(void **state)
 {
@@ -137,22 +146,18 @@ static void test_lengths_by_powers_of_two(void **state)
 		struct scene scene;
 		options.barrier = options.given_geometry = false;
 		scene_create(&scene, &rng, options);
-		struct fric_group *plane = &scene.batch.groups[FRIC_PLANE_VERTEX];
-		const size_t n_origin = plane->n * (size_t)options.dim;
 		struct fric_contacts *c = scene_contacts(&serial, &scene);
 		double *distance = all_contacts(&serial, c, scene.velocities, FRIC_OUT_DISTANCE, 1);
 		struct results plain = evaluate(&serial, &scene);
 		for (int e = 0; e < 6; e++) {
-			multiply((double *)scene.batch.positions, scene_ndof(&scene), exponents[e]);
-			multiply((double *)plane->plane_origin.data, n_origin, exponents[e]);
+			scale_lengths(&scene, exponents[e]);
 			struct results scaled = evaluate(&serial, &scene);
 			struct fric_contacts *d = scene_contacts(&serial, &scene);
 			double *other = all_contacts(&serial, d, scene.velocities, FRIC_OUT_DISTANCE, 1);
 			compare(&plain, &scaled, 0);
 			multiply(other, plain.n, -exponents[e]);
 			assert_all_bits(other, distance, plain.n);
-			multiply((double *)scene.batch.positions, scene_ndof(&scene), -exponents[e]);
-			multiply((double *)plane->plane_origin.data, n_origin, -exponents[e]);
+			scale_lengths(&scene, -exponents[e]);
 			results_free(&scaled);
 			scene_contacts_free(d);
 			free(other);

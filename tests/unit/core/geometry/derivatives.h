@@ -5,6 +5,7 @@
 #ifndef TESTS_GEOMETRY_DERIVATIVES_H
 #define TESTS_GEOMETRY_DERIVATIVES_H
 
+#include "core/base/types.h"
 #include "core/geometry/derivative.h"
 
 #include "tests/property/scene.h"
@@ -70,7 +71,7 @@ static inline struct exact3 exact_normal_and_values(const struct geometry_case *
 	struct exact3 p[5];
 	for (int row = 0; row < 5; row++)
 		p[row] = exact_input(in, c->dim, row);
-	if (c->type == FRIC_VERTEX_VERTEX) {
+	if (geometry_of(c->type) == TWO_POINTS) {
 		const struct exact3 n = exact_minus(p[1], p[0]);
 		exact_across(v, c->dim, held.axis, n);
 		v->x[8] = exact_norm(n);
@@ -162,8 +163,8 @@ static inline size_t all_cases(struct geometry_case cases[40])
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
 		for (int dim = 2; dim <= 3; dim++)
 			for (int has = 0; has < 4; has++) {
-				const struct geometry_case c = {type, dim, (has & 1) && type <= FRIC_PLANE_VERTEX, has & 2};
-				const bool flat = type != FRIC_EDGE_EDGE && type != FRIC_FACE_VERTEX;
+				const struct geometry_case c = {type, dim, (has & 1) && type < FRIC_N_VERTEX_TYPES, has & 2};
+				const bool flat = fric_closest_point_size(type) < 2;
 				if ((dim == 3 || (flat && !c.has_grain)) && c.has_distance == (has & 1))
 					cases[n++] = c;
 			}
