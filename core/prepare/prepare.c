@@ -50,18 +50,22 @@ static const double *row_at(const struct drafts *d, struct fric_values values, s
 
 static const int32_t *stencil_at(const struct drafts *d, size_t j)
 {
-	return d->group->vertices + (d->first + j) * (size_t)fric_stencil_size(d->span.type);
+	return d->group->vertices + (d->first + j) * (size_t)stencil_size_of(d->span.type);
 }
 
-/* Lists the positions of a type's points. */
-static void positions_at(const struct drafts *d, size_t j, const double *p[FRIC_MAX_STENCIL])
+/* Returns the position of one of a type's points. */
+static inline const double *position_at(const struct drafts *d, size_t j, int v)
 {
 	const struct fric_batch *b = d->task->batch;
-	const enum fric_type type = d->span.type;
-	for (int v = 0; v < stencil_size_of(type); v++)
-		p[v] = b->positions + (size_t)stencil_at(d, j)[v] * (size_t)b->dim;
-	if (faces_world(type))
-		p[stencil_size_of(type)] = row_at(d, d->group->plane_origin, j);
+	if (v == stencil_size_of(d->span.type))
+		return row_at(d, d->group->plane_origin, j);
+	return b->positions + (size_t)stencil_at(d, j)[v] * (size_t)b->dim;
+}
+
+static void positions_at(const struct drafts *d, size_t j, const double *p[FRIC_MAX_STENCIL])
+{
+	for (int v = 0; v < n_points_of(d->span.type); v++)
+		p[v] = position_at(d, j, v);
 }
 
 static const double *normal_at(const struct drafts *d, size_t j)
@@ -302,9 +306,9 @@ static void span_geometry(const struct drafts *d, struct geometry_workspace *wor
 	struct fric_contacts *c = d->task->contacts;
 	const size_t begin = d->span.begin;
 	work->n = d->span.n;
-	for (int v = 0; v < fric_stencil_size(d->span.type); v++)
+	for (int v = 0; v < n_points_of(d->span.type); v++)
 		for (size_t j = 0; j < d->span.n; j++) {
-			const double *p = d->task->batch->positions + (size_t)c->vertices[v][begin + j] * 3;
+			const double *p = position_at(d, j, v);
 			work->position[v][0][j] = p[0];
 			work->position[v][1][j] = p[1];
 			work->position[v][2][j] = p[2];
