@@ -12,7 +12,11 @@
 #include "api/codec/document.h"
 #include "api/contract/fields.h"
 
-enum { API_MAX_MEMBERS = 256 };
+/* A place for each member of a request. */
+enum {
+	API_MAX_MEMBERS = API_N_REQUEST + API_N_FRICTION + API_N_CURVE + API_N_MATERIALS + API_N_BARRIER + API_N_HESSIAN +
+	                  API_N_LINE + FRIC_N_TYPES * (1 + API_N_GROUP)
+};
 
 struct api_check {
 	const struct api_document *document;

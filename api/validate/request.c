@@ -2,10 +2,6 @@
 
 #include <string.h>
 
-_Static_assert(API_N_REQUEST + API_N_FRICTION + API_N_CURVE + API_N_MATERIALS + API_N_BARRIER +
-                       FRIC_N_TYPES * (1 + API_N_GROUP) + API_N_HESSIAN + API_N_LINE <=
-                   API_MAX_MEMBERS,
-               "a place for each member of a request");
 _Static_assert((int)API_N_GROUP <= (int)API_MOST_RULES && (int)API_N_REQUEST <= (int)API_MOST_RULES,
                "a bit for each member");
 
