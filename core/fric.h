@@ -52,12 +52,11 @@ enum fric_type {
 	FRIC_EDGE_EDGE,
 	FRIC_FACE_VERTEX,
 	FRIC_PLANE_VERTEX,
-	FRIC_POINT_VERTEX,
 	FRIC_BODY_BODY, /* two rigid bodies; FRIC_BODY_WORLD: a body and the world */
 	FRIC_BODY_WORLD
 };
-#define FRIC_N_TYPES 8
-#define FRIC_N_VERTEX_TYPES 6 /* the types at vertices come first */
+#define FRIC_N_TYPES 7
+#define FRIC_N_VERTEX_TYPES 5 /* the types at vertices come first */
 #define FRIC_MAX_STENCIL 4
 
 enum fric_code {
@@ -125,8 +124,8 @@ struct fric_values {
 };
 
 /* The n contacts of one type. k, the stencil's size, and m, the number of closest-point coordinates, follow from the
- * type: vertex_vertex 2,0  edge_vertex 3,1  edge_edge 4,2  face_vertex 4,2  plane_vertex 1,0
- * point_vertex 1,0  body_body 2,0  body_world 1,0. */
+ * type: vertex_vertex 2,0  edge_vertex 3,1  edge_edge 4,2  face_vertex 4,2  plane_vertex 1,0  body_body 2,0
+ * body_world 1,0. */
 struct fric_group {
 	size_t n;
 	const int32_t *vertices;             /* [n, k]; for body_body and body_world: bodies */
@@ -140,7 +139,7 @@ struct fric_group {
 	struct fric_values tangent_basis;    /* [n, dim, dim-1]; if present, geometry is given and positions are not read */
 	struct fric_values closest_point;    /* [n, m]; required with tangent_basis where m > 0, otherwise absent */
 	struct fric_values plane_normal;     /* [n, dim], not zero, any length; plane_vertex with derived geometry */
-	struct fric_values plane_origin;     /* [n, dim]; of point_vertex, and of plane_vertex where a distance is needed */
+	struct fric_values plane_origin;     /* [n, dim]; plane_vertex where a distance is needed */
 	struct fric_values stribeck_speed;   /* [n] > 0, FRIC_STRIBECK and FRIC_EXPONENTIAL; absent: from the law */
 	struct fric_values viscous;          /* [n] >= 0, 1/velocity; absent: from the law */
 	struct fric_values surface_velocity; /* [n, dim] added to the velocity of the second side's members; absent: 0 */
@@ -177,7 +176,7 @@ struct fric_friction {
 	const double *vertex_mu_s, *vertex_mu_k;     /* FRIC_MU_VERTEX: [n_vertices] >= 0 */
 	enum fric_blend blend;                       /* FRIC_MU_VERTEX */
 	const int32_t *vertex_material;              /* FRIC_MU_TABLE: [n_vertices] in [0, n_materials) */
-	int32_t plane_material;                      /* FRIC_MU_TABLE with plane_vertex, point_vertex, body_world */
+	int32_t plane_material;                      /* FRIC_MU_TABLE with plane_vertex and body_world */
 	size_t n_materials;                          /* FRIC_MU_TABLE */
 	const double *material_mu_s, *material_mu_k; /* FRIC_MU_TABLE: [n_materials, n_materials] >= 0, symmetric */
 	const int32_t *body_material;                /* FRIC_MU_TABLE: [n_bodies] in [0, n_materials) */

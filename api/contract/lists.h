@@ -98,7 +98,7 @@
 	X(API_MATERIALS_VERTEX, "vertex_material", .kind = API_INDICES, .shape = {API_N_VERTICES}, \
 	  .meaning = "material of every vertex, numbered from 0; required unless all contacts are of bodies") \
 	X(API_MATERIALS_PLANE, "plane_material", .kind = API_INDEX, \
-	  .meaning = "material of planes, points and the world; required for plane_vertex, point_vertex and body_world") \
+	  .meaning = "material of planes and the world; required for plane_vertex and body_world") \
 	X(API_MATERIALS_BODY, "body_material", .kind = API_INDICES, .shape = {API_N_BODIES}, \
 	  .meaning = "material of every body, numbered from 0; required for contacts of bodies") \
 	X(API_MATERIALS_MU, "mu", BY_BOTH(MATERIAL_MU_S, MATERIAL_MU_K), .kind = API_REALS, COEFFICIENT, \
@@ -129,7 +129,6 @@
 	X(EDGE_EDGE, "EdgeEdge", "Contacts of two edges: a0, a1, b0, b1. 3D only.") \
 	X(FACE_VERTEX, "FaceVertex", "Contacts of a vertex with a triangle: v, t0, t1, t2. 3D only.") \
 	X(PLANE_VERTEX, "PlaneVertex", "Contacts of a vertex with a plane: v.") \
-	X(POINT_VERTEX, "PointVertex", "Contacts of a vertex with a point that is fixed in space: v.") \
 	X(BODY_BODY, "BodyBody", "Contacts of two rigid bodies: a, b.") \
 	X(BODY_WORLD, "BodyWorld", "Contacts of a rigid body with the world at rest: b.")
 
@@ -191,9 +190,6 @@
 	X(API_GROUP_PLANE_ORIGIN, "plane_origin", ROW(PLANE_ORIGIN, plane_origin), .shape = {API_N, API_DIM}, \
 	  .types = BIT(FRIC_PLANE_VERTEX), .unit = LENGTH, \
 	  .meaning = "any point of the plane; required for distances (barrier, the output distance)") \
-	X(API_GROUP_ORIGIN, "origin", ROW(PLANE_ORIGIN, plane_origin), .shape = {API_N, API_DIM}, \
-	  .types = BIT(FRIC_POINT_VERTEX), .unit = LENGTH, \
-	  .meaning = "the fixed point; required unless tangent_basis is given") \
 	X(API_GROUP_SPIN_RADIUS, "spin_radius", ROW(SPIN_RADIUS, spin_radius), .range = API_NON_NEGATIVE, \
 	  .shape = {API_N}, .types = OF_BODIES, .only = 3, .unit = LENGTH, .fallback = "0", \
 	  .meaning = "torque against spin about the normal, per friction force: 2/3 R for a disc under uniform pressure") \

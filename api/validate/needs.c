@@ -65,13 +65,6 @@ static void check_planes_needed(struct api_request_check *w, enum fric_type type
 		     "\"plane_origin\" is missing: the barrier needs the distance from the plane");
 }
 
-static void check_point_needed(struct api_request_check *w, enum fric_type type)
-{
-	if (type == FRIC_POINT_VERTEX && !has(w, type, API_GROUP_TANGENT_BASIS))
-		need(w, &w->groups[type], &api_groups[type], API_GROUP_ORIGIN,
-		     "\"origin\" is missing: it is the point that the vertices are in contact with");
-}
-
 static void check_positions_needed(struct api_request_check *w, enum fric_type type)
 {
 	const bool distance = api_needs_distance(w->query) && has(w, type, API_GROUP_PLANE_ORIGIN);
@@ -160,7 +153,6 @@ static void check_needs(struct api_request_check *w, enum fric_type type)
 	} else {
 		check_forces_needed(w, type);
 		check_planes_needed(w, type);
-		check_point_needed(w, type);
 		check_positions_needed(w, type);
 	}
 	check_friction_needed(w, type);

@@ -16,7 +16,6 @@
 	X(EDGE_EDGE, "edge_edge", TWO_LINES, 4) \
 	X(FACE_VERTEX, "face_vertex", POINT_TRIANGLE, 4) \
 	X(PLANE_VERTEX, "plane_vertex", POINT_PLANE, 1) \
-	X(POINT_VERTEX, "point_vertex", TWO_POINTS, 1) \
 	X(BODY_BODY, "body_body", POINT_PLANE, 2) \
 	X(BODY_WORLD, "body_world", POINT_PLANE, 1)
 

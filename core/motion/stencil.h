@@ -41,7 +41,6 @@ INLINE const struct member *stencil_members(enum fric_type type)
 	case FRIC_EDGE_EDGE: of(FRIC_EDGE_EDGE, __VA_ARGS__); break; \
 	case FRIC_FACE_VERTEX: of(FRIC_FACE_VERTEX, __VA_ARGS__); break; \
 	case FRIC_PLANE_VERTEX: of(FRIC_PLANE_VERTEX, __VA_ARGS__); break; \
-	case FRIC_POINT_VERTEX: of(FRIC_POINT_VERTEX, __VA_ARGS__); break; \
 	case FRIC_BODY_BODY: \
 	case FRIC_BODY_WORLD: break; \
 	}

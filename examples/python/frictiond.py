@@ -672,7 +672,7 @@ def _without_slip(before, n_of_vertices, lagged):
         surface = np.asarray(group.get("surface_velocity", 0.0), float)
         if not surface.any():
             continue
-        if name not in ("plane_vertex", "point_vertex"):
+        if name != "plane_vertex":
             raise ValueError(f"{name} has a surface_velocity: give start, velocities at which its contacts do not slip")
         vertices = np.asarray(group["vertices"], int).ravel()
         v[:n_of_vertices].reshape(-1, dim)[vertices] = surface.reshape(-1, dim)

@@ -270,8 +270,6 @@ static void put_group(struct request *r, enum fric_type type, bool many)
 		put_field(r, "plane_normal", n, d, 0, true, ANY);
 	if (type == FRIC_PLANE_VERTEX && more & 64)
 		put_field(r, "plane_origin", n, d, 0, true, ANY);
-	if (type == FRIC_POINT_VERTEX && more & 56)
-		put_field(r, "origin", n, d, 0, true, ANY);
 	if (accident(r))
 		fuzz_put(r->d, "normal_froce", "1");
 	fuzz_close(r->d);

@@ -8,7 +8,7 @@ B3, B2 = [[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]], [[1.0], [0.0]]
 POSITIONS = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.3, 0.3, 0.5], [0.3, -0.7, 0.4], [0.2, 0.9, 0.6]]
 ROWS = {'vertex_vertex': [[0, 3], [1, 4], [2, 5]], 'edge_vertex': [[3, 0, 1], [4, 0, 1], [5, 0, 2]],
         'edge_edge': [[0, 1, 3, 4], [0, 2, 3, 5], [0, 1, 4, 5]],
-        'face_vertex': [[3, 0, 1, 2], [4, 0, 1, 2], [5, 0, 1, 2]], 'plane_vertex': [3, 4, 5], 'point_vertex': [3, 4, 5]}
+        'face_vertex': [[3, 0, 1, 2], [4, 0, 1, 2], [5, 0, 1, 2]], 'plane_vertex': [3, 4, 5]}
 POINTS = {'edge_vertex': 1, 'edge_edge': 2, 'face_vertex': 2}
 
 
@@ -33,7 +33,6 @@ def derived(friction):
     groups['edge_edge'].update(mu_s_aniso=[[0.5, 0.4]] * 3, mu_k_aniso=[[0.0, 0.4]] * 3)
     groups['face_vertex'].update(mu=[0.5, 0.0, 0.3])
     groups['plane_vertex'].update(plane_normal=[[0.0, 0.0, 2.0]] * 3, plane_origin=[[0.0, 0.0, -0.1]] * 3)
-    groups['point_vertex'].update(origin=[[0.0, 0.0, -0.1]] * 3)
     barrier = {'dhat': 2.0, 'stiffness': 10.0, 'dmin': 0.001, 'type': 'cubic', 'scaling': 'physical'}
     built = document(3, friction, groups)
     return {**built, 'positions': POSITIONS, 'barrier': barrier, 'outputs': [*built['outputs'], 'position_jacobian']}
@@ -94,7 +93,7 @@ GOOD = {
     'given-table-s-k-2d': given(2, {'eps_v': 0.1, 'materials': {**MATERIALS, 'mu_s': TABLE, 'mu_k': TABLE}}),
 }
 REQUIRED = {'vectors', 'line', 'direction', 'steps', 'dim', 'velocities', 'collisions', 'friction', 'positions', 'barrier', 'dhat', 'stiffness', 'vertices',
-            'plane_normal', 'plane_origin', 'origin', 'closest_point', 'tangent_basis', 'vertex_material', 'plane_material', 'body_positions', 'body_velocities', 'bodies',
+            'plane_normal', 'plane_origin', 'closest_point', 'tangent_basis', 'vertex_material', 'plane_material', 'body_positions', 'body_velocities', 'bodies',
             'point', 'normal', 'body_direction', 'body_material', 'curve', 'speeds', 'factors'}
 POSITIVE = {'eps_v', 'dhat', 'stiffness', 'mu_aniso', 'stribeck_speed'}
 NON_NEGATIVE = {'mu', 'mu_s', 'mu_k', 'vertex_mu', 'vertex_mu_s', 'vertex_mu_k', 'dmin', 'normal_force',

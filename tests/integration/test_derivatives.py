@@ -477,7 +477,7 @@ def scaled(query, speed, length):
     if any('normal_force' not in f for f in request['collisions'].values()) or any(g in BODY_GROUPS for g in request['collisions']):
         return None
     factors = {**{k: speed for k in ('velocities', 'lagged_velocities', 'eps_v', 'stribeck_speed', 'surface_velocity', 'anchor')},
-               'viscous': 1 / speed, 'positions': length, 'plane_origin': length, 'origin': length}
+               'viscous': 1 / speed, 'positions': length, 'plane_origin': length}
     for p in fields_of(request):
         *names, last = p[1:].split('/')
         holder = request

@@ -377,7 +377,6 @@ def long_batch(n, **more):
 
     collisions = {name: group(k) for name, k in generate.STENCIL.items()}
     collisions["plane_vertex"].update(plane_normal=[0, 0, 1], plane_origin=[0, 0, 0])
-    collisions["point_vertex"].update(origin=[0, 0, -1])
     document = {
         "dim": 3, "positions": writer.put(positions), "velocities": writer.put(positions[::-1].copy()),
         "friction": {"eps_v": 1e-2, "mu": 0.3}, "outputs": generate.OUTPUTS, "collisions": collisions,

@@ -154,9 +154,9 @@ def tiled(request, least):
                 fields[field] = flat(value) * times
             elif isinstance(value, list):  # one for all
                 fields[field] = flat(value)
-        k = generate_laws.Dresser.size(group)
-        if k == 1:
+        if group == 'plane_vertex' or group == 'body_world':
             continue
+        k = generate_laws.Dresser.size(group)
         fields[name] = [fields[name][i:i + k] for i in range(0, len(fields[name]), k)]
     return request
 

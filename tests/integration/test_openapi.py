@@ -684,8 +684,7 @@ def test_all_examples_of_answers_are_executed():
 def test_answers_per_group_have_every_group_of_a_request(kind):
     schemas = description()['components']['schemas']
     groups = set(schemas['Collisions']['properties'])
-    assert groups == {'vertex_vertex', 'edge_vertex', 'edge_edge', 'face_vertex', 'plane_vertex', 'point_vertex', 'body_body',
-                      'body_world'}
+    assert groups == {'vertex_vertex', 'edge_vertex', 'edge_edge', 'face_vertex', 'plane_vertex', 'body_body', 'body_world'}
     assert groups <= set(schemas[kind]['properties'])
 
 

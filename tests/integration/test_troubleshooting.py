@@ -248,7 +248,6 @@ CASES = {
         evaluate(changed(**{FACE + "__normal_force": None})),
     '"positions" is missing: group "face_vertex" needs it': evaluate(changed(positions=None)),
     '"plane_normal" is missing: it determines the tangent plane of the contacts': evaluate(one("plane_vertex", [0])),
-    '"origin" is missing: it is the point that the vertices are in contact with': evaluate(one("point_vertex", [0], [[0, 0, 0]] * 4)),
     '"tangent_basis" is missing: it must accompany "closest_point"':
         evaluate(changed(**{FACE + "__closest_point": GEOMETRY["closest_point"]})),
     '"normal_force" is missing: given geometry has no distance to derive it from':

@@ -41,17 +41,14 @@ LAYOUT = {  # positions of a contact's vertices, around the origin
     ('edge_vertex', 3): [[0.4, 0.1, 0.5], [0, 0, 0], [1, 0, 0]], ('edge_vertex', 2): [[0.4, 0.5], [0, 0], [1, 0]],
     ('edge_edge', 3): [[-1, 0, 0], [1, 0, 0], [0, -1, 0.4], [0, 1, 0.5]],
     ('face_vertex', 3): [[0.3, 0.25, 0.4], [0, 0, 0], [1, 0, 0], [0, 1, 0]],
-    ('plane_vertex', 3): [[0, 0, 0.4]], ('plane_vertex', 2): [[0, 0.4]],
-    ('point_vertex', 3): [[0.1, 0.2, 0.6]], ('point_vertex', 2): [[0.2, 0.6]]}
+    ('plane_vertex', 3): [[0, 0, 0.4]], ('plane_vertex', 2): [[0, 0.4]]}
 FAULTY = {
     ('vertex_vertex', 3): [[1, 2, 3], [1, 2, 3]], ('vertex_vertex', 2): [[1, 2], [1, 2]],
     ('edge_vertex', 3): [[0.5, 1, 0], [1, 1, 1], [1, 1, 1]], ('edge_vertex', 2): [[0.5, 1], [1, 1], [1, 1]],
     ('edge_edge', 3): [[0, 0, 0], [1, 0, 0], [0, 0, 1], [1, 0, 1]],
     ('face_vertex', 3): [[0, 0, 1], [0, 0, 0], [1, 0, 0], [2, 0, 0]],
-    ('plane_vertex', 3): [[0, 0, 0]], ('plane_vertex', 2): [[0, 0]],
-    ('point_vertex', 3): [[0, 0, 0]], ('point_vertex', 2): [[0, 0]]}
+    ('plane_vertex', 3): [[0, 0, 0]], ('plane_vertex', 2): [[0, 0]]}
 POINT = {'edge_vertex': 1, 'edge_edge': 2, 'face_vertex': 2}
-WORLD = ('plane_vertex', 'point_vertex')  # whose second side is fixed in space
 OUTPUTS = ['potential', 'tangential_velocity', 'mu_s', 'mu_k', 'normal_force', 'distance', 'closest_point', 'tangent_basis',
            'status', 'slip_ratio', 'anchor', 'friction_force']
 
@@ -133,7 +130,7 @@ class Scene:
     # --- contacts ---
 
     def groups(self):
-        chosen = {'planes': ['plane_vertex', 'point_vertex'], 'edges': ['vertex_vertex', 'edge_vertex'],
+        chosen = {'planes': ['plane_vertex'], 'edges': ['vertex_vertex', 'edge_vertex'],
                   'all': sorted({group for group, dim in LAYOUT}), 'empty': ['vertex_vertex', 'plane_vertex'], 'none': []}
         return [group for group in chosen[self.row['groups']] if (group, self.dim) in LAYOUT]
 
@@ -149,7 +146,7 @@ class Scene:
         vertices = []
         for i in range(n):
             first, at = len(self.positions), self.vector()
-            if group in WORLD:
+            if group == 'plane_vertex':
                 at = [0] * self.dim
             if self.is_faulty(group, i, n):
                 self.positions += FAULTY[group, self.dim]
@@ -157,12 +154,10 @@ class Scene:
                 self.positions += [[x + o + self.rng.uniform(-0.05, 0.05) for x, o in zip(p, at)]
                                    for p in LAYOUT[group, self.dim]]
             vertices.append(list(range(first, len(self.positions))))
-        fields = {'vertices': [v[0] for v in vertices] if group in WORLD else vertices}
+        fields = {'vertices': [v[0] for v in vertices] if group == 'plane_vertex' else vertices}
         if group == 'plane_vertex':
             fields['plane_normal'] = [0] * (self.dim - 1) + [2]
             fields['plane_origin'] = [0] * self.dim
-        if group == 'point_vertex' and not self.has_given:
-            fields['origin'] = [0] * self.dim
         if self.has_given:
             self.add_geometry(group, fields, n)
         if not self.has_barrier:

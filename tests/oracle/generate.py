@@ -351,20 +351,6 @@ class Builder:
         if needs_origin or self.chance(0.3):
             fields['plane_origin'] = (origins[0] if self.chance(0.5) else [origins[0]]) if one else self.shaped(origins)
 
-    def fix_points(self):
-        """Sometimes the second vertices of pairs become fixed points. Other requests do not depend on this."""
-        pairs = self.out['collisions'].get('vertex_vertex')
-        if pairs is None or random.Random(f'points/{self.length}').random() > 0.2:
-            return
-        ids = oracle.flat(pairs['vertices'])
-        fields = self.out['collisions']['point_vertex'] = {**pairs, 'vertices': ids[::2]}
-        del self.out['collisions']['vertex_vertex']
-        if 'tangent_basis' not in fields:
-            places = oracle.flat(self.out['positions'])
-            fields['origin'] = [places[v * self.dim:(v + 1) * self.dim] for v in ids[1::2]]
-        if 'materials' in self.out.get('friction', {}):
-            self.out['friction']['materials'].setdefault('plane_material', 0)
-
     def plain_normal(self):
         normal = [0] * self.dim
         if self.chance(0.5):
@@ -450,7 +436,7 @@ class Builder:
         source = rng.choice(['scalar', 'two', 'vertex', 'vertex', 'vertex', 'table', 'table', 'none'])
         self.friction_mu, self.friction_eps = source != 'none', self.chance(0.85)
         self.interpolates = source in ('vertex', 'table')
-        names = [g for g in GROUPS if g != 'point_vertex' and (self.dim == 3 or g not in ('edge_edge', 'face_vertex'))]
+        names = [g for g in GROUPS if self.dim == 3 or g not in ('edge_edge', 'face_vertex')]
         chosen = rng.sample(names, rng.randrange(1, len(names) + 1))
         for _ in range(rng.choice([0, 4, 8])):
             self.vertex(self.somewhere())
@@ -467,7 +453,6 @@ class Builder:
         self.renumber()
         if not self.threshold and self.chance(0.3):
             self.near_transition()
-        self.fix_points()
         keys = list(self.out)
         rng.shuffle(keys)
         return {k: self.out[k] for k in keys}

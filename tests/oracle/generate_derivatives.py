@@ -22,7 +22,7 @@ from derivatives import BARRIER, Derivatives, fields_of, shaped, symmetric, valu
 SAFE, LARGEST, SMALLEST = 1e-6, 1e290, 1e-250
 KINDS = [*((law, None) for law in laws.LAWS), ('smooth', 'peak'), ('smooth', 'quadratic')]
 SPEEDS = ('velocities', 'eps_v', 'stribeck_speed', 'surface_velocity', 'anchor')
-LENGTHS = ('positions', 'point', 'plane_origin', 'origin', 'spin_radius', 'roll_radius', *BARRIER)
+LENGTHS = ('positions', 'point', 'plane_origin', 'spin_radius', 'roll_radius', *BARRIER)
 QUERIES = ('outputs', 'hessian', 'collision_outputs', 'line', 'vectors')
 
 

@@ -80,8 +80,7 @@ def half_space(p, normal, origin):
     return [], basis, distance
 
 
-DERIVE = {'vertex_vertex': point_point, 'edge_vertex': point_line, 'edge_edge': line_line, 'face_vertex': point_plane,
-          'point_vertex': point_point}
+DERIVE = {'vertex_vertex': point_point, 'edge_vertex': point_line, 'edge_edge': line_line, 'face_vertex': point_plane}
 
 
 def sides(group, beta):
@@ -108,8 +107,7 @@ def across_edge(p):
 
 NORMAL = {'vertex_vertex': lambda p: minus(p[1], p[0]), 'edge_vertex': across_edge,
           'edge_edge': lambda p: cross(minus(p[1], p[0]), minus(p[3], p[2])),
-          'face_vertex': lambda p: cross(minus(p[2], p[1]), minus(p[3], p[1])),
-          'point_vertex': lambda p: minus(p[1], p[0])}
+          'face_vertex': lambda p: cross(minus(p[2], p[1]), minus(p[3], p[1]))}
 
 
 def grain_basis(grain, normal, margins):

@@ -18,9 +18,9 @@ from contact import Contact  # noqa: E402
 from geometry import DERIVE, NORMAL, grain_basis, half_space, sides  # noqa: E402
 from law import to_double  # noqa: E402
 
-GROUPS = ['vertex_vertex', 'edge_vertex', 'edge_edge', 'face_vertex', 'plane_vertex', 'point_vertex']
-STENCIL = {'vertex_vertex': 2, 'edge_vertex': 3, 'edge_edge': 4, 'face_vertex': 4, 'plane_vertex': 1, 'point_vertex': 1}
-BETA = {'vertex_vertex': 0, 'edge_vertex': 1, 'edge_edge': 2, 'face_vertex': 2, 'plane_vertex': 0, 'point_vertex': 0}
+GROUPS = ['vertex_vertex', 'edge_vertex', 'edge_edge', 'face_vertex', 'plane_vertex']
+STENCIL = {'vertex_vertex': 2, 'edge_vertex': 3, 'edge_edge': 4, 'face_vertex': 4, 'plane_vertex': 1}
+BETA = {'vertex_vertex': 0, 'edge_vertex': 1, 'edge_edge': 2, 'face_vertex': 2, 'plane_vertex': 0}
 BODY_GROUPS = {'body_body': 2, 'body_world': 1}  # bodies per contact
 DEFAULT_OUTPUTS = ['potential', 'gradient', 'hessian']
 DEFAULT_COLLISION_OUTPUTS = ['potential', 'tangential_velocity']
@@ -114,7 +114,7 @@ class Coefficients:
 
 PER_CONTACT = {'normal_force': 1, 'weight': 1, 'mu': 1, 'mu_s': 1, 'mu_k': 1, 'eps_v': 1, 'mu_s_aniso': 2, 'mu_k_aniso': 2,
                'stribeck_speed': 1, 'viscous': 1, 'spin_radius': 1, 'roll_radius': 1}
-VECTORS = ('plane_normal', 'plane_origin', 'origin', 'surface_velocity', 'anchor', 'grain', 'point', 'normal')
+VECTORS = ('plane_normal', 'plane_origin', 'surface_velocity', 'anchor', 'grain', 'point', 'normal')
 
 
 class Evaluation:
@@ -181,8 +181,6 @@ class Evaluation:
 
     def lag_stencil(self, c, row):
         p = [self.positions[v] for v in c.vertices] if self.positions is not None else None
-        if p and 'origin' in row:
-            p.append(row['origin'])
         if 'tangent_basis' in row:
             c.basis, c.beta = table(row['tangent_basis'], self.dim, self.dim - 1), row.get('closest_point', [])
         elif c.group == 'plane_vertex':

@@ -138,25 +138,25 @@ static void for_all(int dim, uint64_t seed, void (*check)(const struct fric_cont
 static void test_gradient_3d(void **state)
 {
 	(void)state;
-	for_all(3, 201, check_gradient);
+	for_all(3, 101, check_gradient);
 }
 
 static void test_gradient_2d(void **state)
 {
 	(void)state;
-	for_all(2, 202, check_gradient);
+	for_all(2, 102, check_gradient);
 }
 
 static void test_hessian_3d(void **state)
 {
 	(void)state;
-	for_all(3, 203, check_hessian);
+	for_all(3, 103, check_hessian);
 }
 
 static void test_hessian_2d(void **state)
 {
 	(void)state;
-	for_all(2, 204, check_hessian);
+	for_all(2, 104, check_hessian);
 }
 
 int main(void)

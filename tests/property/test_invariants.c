@@ -451,66 +451,14 @@ static void test_permutation_of_contacts(void **state)
 	for_scenes(209, NULL, check_permutation);
 }
 
-static void scalar_coefficients(struct options *o)
-{
-	o->source = FRIC_MU_SCALAR;
-}
-
-/* Rows of one vertex each, followed by zeros for n more vertices. */
-static double *with_more_rows(struct scene *s, const double *rows, size_t n)
-{
-	double *all = scene_memory(s, scene_ndof(s) + n * (size_t)s->batch.dim, sizeof(double));
-	memcpy(all, rows, scene_ndof(s) * sizeof(double));
-	return all;
-}
-
-/* A fixed point has the effect of a vertex at rest, to the bit. */
-static void check_fixed_points(struct scene *s, struct rng *rng)
-{
-	const struct fric_group points = s->batch.groups[FRIC_POINT_VERTEX];
-	const size_t n = points.n, first = s->batch.n_vertices, dim = (size_t)s->batch.dim;
-	int32_t *stencils = scene_memory(s, 2 * n, sizeof(int32_t));
-	double *positions = with_more_rows(s, s->batch.positions, n), *v = with_more_rows(s, s->velocities, n);
-	(void)rng;
-	for (size_t i = 0; i < n; i++) {
-		stencils[2 * i] = points.vertices[i];
-		stencils[2 * i + 1] = (int32_t)(first + i);
-		for (size_t d = 0; d < dim && points.plane_origin.data; d++)
-			positions[(first + i) * dim + d] = points.plane_origin.data[i * dim + d];
-	}
-	memset(s->batch.groups, 0, sizeof(s->batch.groups));
-	s->batch.groups[FRIC_POINT_VERTEX] = s->batch.groups[FRIC_VERTEX_VERTEX] = points;
-	s->batch.groups[FRIC_VERTEX_VERTEX].vertices = stencils;
-	s->batch.positions = positions;
-	s->lagged = with_more_rows(s, s->lagged, n);
-	s->batch.n_vertices += n;
-	struct fric_contacts *c = scene_contacts(&serial, s);
-	double *all = all_contacts(&serial, c, v, FRIC_OUT_POTENTIAL, 1);
-	assert_all_bits(all + n, all, n);
-	free(all);
-	scene_contacts_free(c);
-}
-
-static void test_a_fixed_point_is_a_vertex_at_rest(void **state)
-{
-	(void)state;
-	for_scenes(211, scalar_coefficients, check_fixed_points);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_potential_is_the_sum),
-		cmocka_unit_test(test_zero_net_force),
-		cmocka_unit_test(test_galilean_invariance),
-		cmocka_unit_test(test_common_motion_is_rest),
-		cmocka_unit_test(test_rotational_invariance),
-		cmocka_unit_test(test_dissipation),
-		cmocka_unit_test(test_coulomb_bound),
-		cmocka_unit_test(test_transitions_agree),
-		cmocka_unit_test(test_permutation_of_contacts),
-		cmocka_unit_test(test_moving_planes),
-		cmocka_unit_test(test_a_fixed_point_is_a_vertex_at_rest),
+		cmocka_unit_test(test_potential_is_the_sum),    cmocka_unit_test(test_zero_net_force),
+		cmocka_unit_test(test_galilean_invariance),     cmocka_unit_test(test_common_motion_is_rest),
+		cmocka_unit_test(test_rotational_invariance),   cmocka_unit_test(test_dissipation),
+		cmocka_unit_test(test_coulomb_bound),           cmocka_unit_test(test_transitions_agree),
+		cmocka_unit_test(test_permutation_of_contacts), cmocka_unit_test(test_moving_planes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,8 +38,7 @@ static const double corner_positions[8 * 3] = {
 	0, 0, 0,  4, 0, 0,  1, -1, 3,  1, 3, 3, /* edges 0-1 and 2-3: alpha = beta = 1/4, distance 3 */
 	0, 0, 10, 4, 0, 10, 0, 4,  10, 1, 2, 15 /* face 4-5-6 and vertex 7: (1/4, 1/2), distance 5 */
 };
-static const int32_t corner_stencils[FRIC_N_VERTEX_TYPES][4] = {{0, 7},       {2, 0, 1}, {0, 1, 2, 3},
-                                                                {7, 4, 5, 6}, {7},       {7}};
+static const int32_t corner_stencils[FRIC_N_VERTEX_TYPES][4] = {{0, 7}, {2, 0, 1}, {0, 1, 2, 3}, {7, 4, 5, 6}, {7}};
 
 static inline struct fric_batch corner_batch(void)
 {
@@ -50,7 +49,7 @@ static inline struct fric_batch corner_batch(void)
 		batch.groups[type] =
 			(struct fric_group){.n = 1, .vertices = corner_stencils[type], .normal_force = {&force_of_two, 0}};
 	batch.groups[FRIC_PLANE_VERTEX].plane_normal = one_value(normal);
-	batch.groups[FRIC_PLANE_VERTEX].plane_origin = batch.groups[FRIC_POINT_VERTEX].plane_origin = one_value(origin);
+	batch.groups[FRIC_PLANE_VERTEX].plane_origin = one_value(origin);
 	return batch;
 }
 

@@ -228,7 +228,7 @@ static void test_any_blocks(void **state)
 		struct fric_pattern *p = pattern_of(c, t);
 		double dense[24 * 24] = {0}, *data = calloc(fric_pattern_n_entries(p), sizeof(double));
 		assert_ok(pattern_accumulate(&serial, p, numbered_row, NULL, data).code);
-		for (size_t i = 0; i < FRIC_N_VERTEX_TYPES; i++)
+		for (size_t i = 0; i < 5; i++)
 			for (int r = 0; r < 3 * fric_stencil_size((enum fric_type)i); r++)
 				for (int s = 0; s < 3 * fric_stencil_size((enum fric_type)i); s++)
 					dense[(corner_stencils[i][r / 3] * 3 + r % 3) * 24 + corner_stencils[i][s / 3] * 3 + s % 3] +=

@@ -39,7 +39,7 @@ static void test_differences(void **state)
 			const struct geometry_inputs direction = random_inputs(&rng, 0);
 			check_tangent(&cases[k], &at, &direction, 1e-5, 1e-14);
 		}
-	assert_int_equal(n, 38);
+	assert_int_equal(n, 32);
 }
 
 /* One number at a time, so that none is confused with another. */

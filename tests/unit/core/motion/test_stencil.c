@@ -28,8 +28,7 @@ static void test_weights_of_each_type(void **state)
 {
 	(void)state;
 	const double expected[FRIC_N_VERTEX_TYPES][FRIC_MAX_STENCIL] = {
-		{1, -1, 7, 7},           {1, -0.75, -0.25, 7}, {0.75, 0.25, -0.5, -0.5},
-		{1, -0.25, -0.25, -0.5}, {1, 7, 7, 7},         {1, 7, 7, 7}};
+		{1, -1, 7, 7}, {1, -0.75, -0.25, 7}, {0.75, 0.25, -0.5, -0.5}, {1, -0.25, -0.25, -0.5}, {1, 7, 7, 7}};
 	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++) {
 		double w[FRIC_MAX_STENCIL] = {7, 7, 7, 7};
 		stencil_weights(type, 0.25, 0.5, w);

@@ -16,8 +16,7 @@ static const int32_t stencil[] = {3, 0, 5, 2}, materials[N_VERTICES] = {0, 1, 2,
 static void weights(enum fric_type type, long double a, long double b, long double w[4])
 {
 	const long double all[FRIC_N_VERTEX_TYPES][4] = {
-		{1, -1, 0, 0}, {1, -(1 - a), -a, 0}, {1 - a, a, -(1 - b), -b}, {1, -(1 - a - b), -a, -b},
-		{1, 0, 0, 0},  {1, 0, 0, 0}};
+		{1, -1, 0, 0}, {1, -(1 - a), -a, 0}, {1 - a, a, -(1 - b), -b}, {1, -(1 - a - b), -a, -b}, {1, 0, 0, 0}};
 	memcpy(w, all[type], sizeof(all[type]));
 }
 

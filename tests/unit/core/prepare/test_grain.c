@@ -24,7 +24,7 @@ static void between(const double *from, const double *to, long double out[3])
 static void normal_of(enum fric_type type, const double *const p[4], long double n[3])
 {
 	long double e[3], f[3];
-	if (geometry_of(type) == TWO_POINTS) {
+	if (type == FRIC_VERTEX_VERTEX) {
 		between(p[0], p[1], n);
 	} else if (type == FRIC_EDGE_VERTEX) { /* the component of p - e0 across the edge */
 		between(p[1], p[2], e);
@@ -172,8 +172,6 @@ static void test_batches(void **state)
 				long double n[3] = {0};
 				for (size_t j = 0; j < size; j++)
 					p[j] = s.batch.positions + 3 * g->vertices[i * size + j];
-				if (faces_world(type))
-					p[size] = g->plane_origin.data + 3 * i;
 				if (type != FRIC_PLANE_VERTEX)
 					normal_of(type, p, n);
 				expect_basis(type == FRIC_PLANE_VERTEX ? g->plane_normal.data + 3 * i : NULL, n, g->grain.data + 3 * i,
