@@ -288,15 +288,15 @@ static void add_request(struct line *line, const struct srv_access *access)
 	add_string(line, KEY("request_id"), access->request_id ? access->request_id : "-");
 	add_string(line, KEY("method"), access->method ? access->method : "-");
 	add_value(line, KEY("path"), target, strcspn(target, "?"), MAX_LONG);
-	add_number(line, KEY("status"), (unsigned long long)access->status);
-	add_number(line, KEY("bytes_in"), access->bytes_in);
-	add_number(line, KEY("bytes_out"), access->bytes_out);
-	add_milliseconds(line, KEY("ms"), access->microseconds);
+	add_number(line, KEY("status"), (unsigned long long)access->outcome.status);
+	add_number(line, KEY("bytes_in"), access->outcome.bytes_in);
+	add_number(line, KEY("bytes_out"), access->outcome.bytes_out);
+	add_milliseconds(line, KEY("ms"), access->outcome.nanoseconds / 1000);
 }
 
 void srv_log_access(const struct srv_access *access)
 {
-	enum srv_level level = access->status >= 500 ? SRV_ERROR : SRV_INFO;
+	enum srv_level level = access->outcome.status >= 500 ? SRV_ERROR : SRV_INFO;
 	if (level > highest)
 		return;
 	struct line line;
@@ -304,10 +304,10 @@ void srv_log_access(const struct srv_access *access)
 	add_request(&line, access);
 	add_word(&line, KEY("route"), access->route);
 	add_word(&line, KEY("client"), access->client);
-	if (access->waited_microseconds >= 0)
-		add_milliseconds(&line, KEY("waited_ms"), access->waited_microseconds);
-	if (access->measure)
-		add_measure(&line, access->measure);
+	if (access->outcome.waited_nanoseconds >= 0)
+		add_milliseconds(&line, KEY("waited_ms"), access->outcome.waited_nanoseconds / 1000);
+	if (access->outcome.measure)
+		add_measure(&line, access->outcome.measure);
 	if (access->trace)
 		add_trace(&line, access->trace);
 	add_string(&line, KEY("token"), access->token);

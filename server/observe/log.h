@@ -12,9 +12,37 @@
 #include "api/api.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 enum srv_level { SRV_ERROR, SRV_WARNING, SRV_INFO, SRV_DEBUG };
 enum srv_log_format { SRV_LOGFMT, SRV_JSON };
+
+/* Why the server rejected a request or a connection. Faults of the request itself are not listed here. */
+enum srv_rejection {
+	SRV_NOT_REJECTED,
+	SRV_REJECTED_QUEUE_FULL,
+	SRV_REJECTED_MEMORY,       /* no memory for the body, or to compute the request */
+	SRV_REJECTED_DRAINING,     /* arrived or was still queued while the server was stopping */
+	SRV_REJECTED_CONNECTIONS,  /* too many connections */
+	SRV_REJECTED_DEADLINE,     /* was not computed in time */
+	SRV_REJECTED_SLOW,         /* did not arrive in time */
+	SRV_REJECTED_NOT_TAKEN,    /* the client did not read the response in time */
+	SRV_REJECTED_UNAUTHORIZED, /* no token, or an unknown one */
+	SRV_REJECTED_FORBIDDEN,    /* sent by a web page that may not use the service */
+	SRV_REJECTED_MISDIRECTED,  /* named a host that is not the service's */
+	SRV_N_REJECTIONS
+};
+
+/* A completed request. */
+struct srv_outcome {
+	const struct api_match *match; /* route of the target */
+	enum srv_rejection rejection;
+	int status;                        /* 0: no response was sent */
+	int64_t nanoseconds;               /* from the first line of the request to the last byte of the response */
+	int64_t waited_nanoseconds;        /* time in the queue, included in nanoseconds; -1: never queued */
+	size_t bytes_in, bytes_out;        /* body sizes */
+	const struct api_measure *measure; /* NULL: nothing was evaluated */
+};
 
 struct srv_trace;
 
@@ -22,18 +50,13 @@ struct srv_trace;
  * which become -. */
 struct srv_access {
 	const char *request_id, *method, *target; /* target: written without its query */
-	const char *route;      /* label of the metrics; clients choose neither this nor client, rejected and aborted */
-	const char *client;     /* address of the peer */
-	int status;             /* 0: no response was sent */
-	size_t bytes_in;        /* request body */
-	size_t bytes_out;       /* response body */
-	long long microseconds; /* from the first line of the request to the last byte of the response */
-	long long waited_microseconds;     /* time in the queue, included in microseconds; -1: never queued */
-	const struct api_measure *measure; /* NULL without an evaluation */
-	const struct srv_trace *trace;     /* NULL: none */
-	const char *token;                 /* name of the token that the request carried */
-	const char *rejected;              /* reason of a rejection */
-	const char *aborted;               /* reason for an early end */
+	const char *route;  /* label of the metrics; clients choose neither this nor client, rejected and aborted */
+	const char *client; /* address of the peer */
+	struct srv_outcome outcome;
+	const struct srv_trace *trace; /* NULL: none */
+	const char *token;             /* name of the token that the request carried */
+	const char *rejected;          /* reason of a rejection */
+	const char *aborted;           /* reason for an early end */
 };
 
 /* Call once, before other threads start; the defaults are SRV_INFO and logfmt. Lines above the level are dropped. */

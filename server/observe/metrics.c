@@ -2,7 +2,6 @@
 
 #include "api/routes/table.h"
 #include "core/fric.h"
-#include "server/observe/log.h"
 #include "server/observe/process.h"
 
 #include <inttypes.h>

@@ -9,39 +9,8 @@
 #ifndef SERVER_METRICS_H
 #define SERVER_METRICS_H
 
-#include "api/api.h"
 #include "api/sets/store.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-/* Why the server rejected a request or a connection. Faults of the request itself are not listed here. */
-enum srv_rejection {
-	SRV_NOT_REJECTED,
-	SRV_REJECTED_QUEUE_FULL,
-	SRV_REJECTED_MEMORY,       /* no memory for the body, or to compute the request */
-	SRV_REJECTED_DRAINING,     /* arrived or was still queued while the server was stopping */
-	SRV_REJECTED_CONNECTIONS,  /* too many connections */
-	SRV_REJECTED_DEADLINE,     /* was not computed in time */
-	SRV_REJECTED_SLOW,         /* did not arrive in time */
-	SRV_REJECTED_NOT_TAKEN,    /* the client did not read the response in time */
-	SRV_REJECTED_UNAUTHORIZED, /* no token, or an unknown one */
-	SRV_REJECTED_FORBIDDEN,    /* sent by a web page that may not use the service */
-	SRV_REJECTED_MISDIRECTED,  /* named a host that is not the service's */
-	SRV_N_REJECTIONS
-};
-
-/* A completed request. */
-struct srv_outcome {
-	const struct api_match *match; /* route of the target */
-	enum srv_rejection rejection;
-	int status;                        /* 0: no response was sent */
-	int64_t nanoseconds;               /* from the first line of the request to the last byte of the response */
-	int64_t waited_nanoseconds;        /* time in the queue, included in nanoseconds; -1: never queued */
-	size_t bytes_in, bytes_out;        /* body sizes */
-	const struct api_measure *measure; /* NULL: nothing was evaluated */
-};
+#include "server/observe/log.h"
 
 /* The current values of gauges. */
 struct srv_gauges {

@@ -112,7 +112,7 @@ void __wrap_srv_log_access(const struct srv_access *access)
 	if (!keeps_records || n_records == MOST_RECORDS)
 		return;
 	strncpy(records[n_records].id, access->request_id, sizeof records[0].id - 1);
-	records[n_records++].status = access->status;
+	records[n_records++].status = access->outcome.status;
 }
 
 size_t service_n_recorded(const char *id, int status)

@@ -69,11 +69,7 @@ static const struct srv_access plain = {
 	.request_id = "id-1",
 	.method = "POST",
 	.target = "/v1/evaluate?secret=1",
-	.status = 200,
-	.bytes_in = 268,
-	.bytes_out = 250,
-	.microseconds = 412,
-	.waited_microseconds = -1,
+	.outcome = {.status = 200, .bytes_in = 268, .bytes_out = 250, .nanoseconds = 412000, .waited_nanoseconds = -1},
 };
 
 /* Writes an access line, which must be a single one, and returns it. */
@@ -116,11 +112,11 @@ static struct srv_access everything(const struct api_measure *measure, struct sr
 {
 	struct srv_access access = plain;
 	assert_true(srv_trace_read("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", trace));
-	access.status = 503;
+	access.outcome.status = 503;
 	access.route = "/v1/evaluate";
 	access.client = "192.0.2.1";
-	access.waited_microseconds = 1002003;
-	access.measure = measure;
+	access.outcome.waited_nanoseconds = 1002003000;
+	access.outcome.measure = measure;
 	access.trace = trace;
 	access.token = "solver";
 	access.rejected = "queue_full";
@@ -218,8 +214,8 @@ static void test_long_values(void **state)
 		struct srv_trace trace;
 		struct srv_access access = everything(&measure, &trace);
 		access.request_id = access.method = access.target = access.token = hostile;
-		access.bytes_in = access.bytes_out = INT64_MAX;
-		access.microseconds = access.waited_microseconds = INT64_MAX;
+		access.outcome.bytes_in = access.outcome.bytes_out = INT64_MAX;
+		access.outcome.nanoseconds = access.outcome.waited_nanoseconds = INT64_MAX;
 		json_t *root = json_of(&access);
 		const char *path = json_string_value(json_object_get(root, "path"));
 		assert_string_equal(path + strlen(path) - 3, "...");
@@ -314,7 +310,7 @@ static void test_levels(void **state)
 	(void)state;
 	for (int status = 499; status < 502; status++) {
 		struct srv_access access = plain;
-		access.status = status;
+		access.outcome.status = status;
 		char *line = line_of(SRV_LOGFMT, &access);
 		assert_int_equal(strstr(line, "level=error") != NULL, status >= 500);
 		free(line);
