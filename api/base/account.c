@@ -64,8 +64,7 @@ void api_account_settle(struct api_account *account)
 
 enum { AT_A_TIME = 1 << 20 }; /* bytes between two checks of the stop flag: some hundred microseconds in fresh memory */
 
-/* Copies bytes, or writes zeros if `from` is NULL. @return false if the request was stopped */
-static bool fill(void *to, const void *from, size_t bytes)
+bool api_account_copy(void *to, const void *from, size_t bytes)
 {
 	for (size_t at = 0, n; at < bytes; at += n) {
 		if (api_account_is_stopped())
@@ -81,12 +80,7 @@ static bool fill(void *to, const void *from, size_t bytes)
 
 bool api_account_zero(void *block, size_t bytes)
 {
-	return fill(block, NULL, bytes);
-}
-
-bool api_account_copy(void *to, const void *from, size_t bytes)
-{
-	return fill(to, from, bytes);
+	return api_account_copy(block, NULL, bytes);
 }
 
 bool api_account_copy_body(void *to, const void *from, size_t bytes)

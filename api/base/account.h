@@ -75,7 +75,7 @@ static inline bool api_account_is_stopped(void)
 	return account && account->stop && atomic_load_explicit(account->stop, memory_order_relaxed);
 }
 
-/* Zero or copy large arrays in pieces.
+/* Zero or copy large arrays in pieces. A copy of NULL is zeros.
  * @return false if the request was stopped before the end; the remaining pages are then untouched */
 bool api_account_zero(void *block, size_t bytes);
 bool api_account_copy(void *to, const void *from, size_t bytes);

@@ -337,20 +337,6 @@ static bool answer_jvp(struct api_job *job, const struct api_derivation *d, cons
 	return true;
 }
 
-static const double *join_cotangents(struct api_job *job, const struct api_derivative *asked)
-{
-	const size_t n = job->facts.n_vertices * job->facts.dim, all = api_job_n_dofs(job);
-	if (!asked->gradient && !asked->body_gradient)
-		return NULL;
-	double *joined = zeros(job, all);
-	const bool ok =
-		joined && (!asked->gradient || api_account_copy(joined, asked->gradient, n * sizeof(*joined))) &&
-		(!asked->body_gradient || api_account_copy(joined + n, asked->body_gradient, (all - n) * sizeof(*joined)));
-	if (!ok)
-		api_fault_no_memory(job->fault);
-	return ok ? joined : NULL;
-}
-
 static bool answer_vjp(struct api_job *job, const struct api_derivation *d, struct api_derivative *asked)
 {
 	json_t *root = job->render.document.root;
@@ -361,7 +347,9 @@ static bool answer_vjp(struct api_job *job, const struct api_derivation *d, stru
 		n += by->by[i]->n;
 	if (!api_job_fits(job, "wrt", "cotangents", n * sizeof(double)))
 		return false;
-	const struct api_sums cotangents = {asked->potential, borrowed(join_cotangents(job, asked))};
+	const bool has_gradient = asked->gradient || asked->body_gradient;
+	const double *gradient = has_gradient ? api_job_join(job, asked->gradient, asked->body_gradient) : NULL;
+	const struct api_sums cotangents = {asked->potential, borrowed(gradient)};
 	if (job->fault->status || !api_derive_vjp(job, d, &cotangents, by, &answers))
 		return false;
 	render_sums(job, root, &answers);

@@ -102,7 +102,7 @@ bool api_job_open_set(struct api_job *job);
 bool api_job_core(struct api_job *job, enum fric_code code);
 /* The number of DOFs of all vertices and bodies. */
 size_t api_job_n_dofs(const struct api_job *job);
-/* Joins two vectors into one over all DOFs, with bodies last.
+/* Joins two vectors into one over all DOFs, with bodies last. NULL stands for zeros.
  * @return one of the two if the other is empty, else an array in the arena; NULL with a fault */
 const double *api_job_join(struct api_job *job, const double *vertices, const double *bodies);
 /* Allocates [n * size] in the job's arena. @return NULL with a fault */

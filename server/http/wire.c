@@ -23,12 +23,18 @@ static bool is_letter(char c)
 	return letter >= 'a' && letter <= 'z';
 }
 
-static bool is_token(const char *text, size_t n)
+/* Whether a text consists of letters, digits and the given signs. */
+static bool is_of(const char *text, size_t n, const char *signs)
 {
 	for (size_t i = 0; i < n; i++)
-		if (!is_letter(text[i]) && !is_digit(text[i]) && (!text[i] || !strchr("-!#$%&'*+.^_`|~", text[i])))
+		if (!is_letter(text[i]) && !is_digit(text[i]) && (!text[i] || !strchr(signs, text[i])))
 			return false;
-	return n > 0;
+	return true;
+}
+
+static bool is_token(const char *text, size_t n)
+{
+	return n > 0 && is_of(text, n, "-!#$%&'*+.^_`|~");
 }
 
 static bool is_space(char c)
@@ -164,12 +170,7 @@ static void take_request_line(struct srv_wire *wire, struct text line, struct sr
 
 static bool is_host(struct text value)
 {
-	for (size_t i = 0; i < value.n; i++) {
-		const char c = value.bytes[i];
-		if (!is_letter(c) && !is_digit(c) && (!c || !strchr("-._~%!$&'()*+,;=:[]", c)))
-			return false;
-	}
-	return true;
+	return is_of(value.bytes, value.n, "-._~%!$&'()*+,;=:[]");
 }
 
 /* Values that overflow become UINT64_MAX. @return false if a character is not a digit */
