@@ -17,7 +17,6 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "api/codec/array.h"
 #include "api/codec/text.h"

@@ -4,7 +4,6 @@
 #include "api/base/account.h"
 #include "api/base/json_memory.h"
 #include "api/dispatch/format.h"
-#include "api/dispatch/match.h"
 #include "api/dispatch/suggest_path.h"
 #include "api/problem.h"
 #include "api/validate/url_query.h"

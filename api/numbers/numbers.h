@@ -5,8 +5,6 @@
 #define API_NUMBERS_H
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {

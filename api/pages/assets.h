@@ -4,9 +4,6 @@
 #ifndef API_ASSETS_H
 #define API_ASSETS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 enum { API_ETAG = 20 };
 
 /* A file; all members are static. */

@@ -8,7 +8,6 @@
 #include "api/dispatch/answer.h"
 #include "api/dispatch/cost.h"
 #include "api/dispatch/format.h"
-#include "api/problem.h"
 #include "api/sets/identity.h"
 #include "api/sets/merge.h"
 #include "api/sets/archive.h"

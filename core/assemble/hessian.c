@@ -1,7 +1,5 @@
 #include "core/assemble/hessian.h"
 
-#include <math.h>
-
 #include "core/assemble/rows.h"
 #include "core/base/stream.h"
 #include "core/bodies/hessian.h"

@@ -1,5 +1,4 @@
 /* The Hessian times vectors, from the contacts' inner matrices, without forming blocks. */
-#include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>

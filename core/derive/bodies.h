@@ -9,7 +9,6 @@
 
 #include "core/derive/fields.h"
 #include "core/derive/second.h"
-#include "core/law/derivatives.h"
 
 /**
  * @param curve      the tangent of a measured curve; NULL: none

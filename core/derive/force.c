@@ -1,7 +1,5 @@
 #include "core/derive/force.h"
 
-#include <math.h>
-
 #include "core/law/second_derivatives.h"
 
 static long double dot(int n, const long double *a, const long double *b)

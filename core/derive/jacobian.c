@@ -1,6 +1,5 @@
 #include "core/derive/jacobian.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "core/base/stream.h"

@@ -1,7 +1,5 @@
 #include "core/derive/point.h"
 
-#include <math.h>
-
 #include "core/geometry/derivative.h"
 #include "core/prepare/barrier.h"
 #include "core/prepare/coefficients.h"

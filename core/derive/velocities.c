@@ -1,7 +1,5 @@
 #include "core/derive/velocities.h"
 
-#include <math.h>
-
 #include "core/assemble/evaluate.h"
 #include "core/base/memory.h"
 #include "core/kernels/product.h"

@@ -5,7 +5,6 @@
 #include "core/base/inline.h"
 #include "core/base/memory.h"
 #include "core/base/vectors.h"
-#include "core/motion/dofs.h"
 #include "core/motion/lanes.h"
 #include "core/motion/stencil.h"
 

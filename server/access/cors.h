@@ -8,7 +8,6 @@
 #include "server/access/hosts.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 
 /**
  * Whether the text is a list: "*", or origins as browsers send them (https://a.example, http://localhost:3000),

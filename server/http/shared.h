@@ -17,7 +17,6 @@
 #include "server/work/watch.h"
 
 #include <microhttpd.h>
-#include <stdatomic.h>
 #include <sys/socket.h>
 
 struct connection;

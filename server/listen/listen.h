@@ -4,7 +4,6 @@
 
 #include <netinet/in.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <sys/un.h>
 
 struct addrinfo;

@@ -1,10 +1,8 @@
 #include "server/work/team.h"
 
-#include <errno.h>
 #include <omp.h>
 #include <pthread.h>
 #include <semaphore.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
