@@ -79,7 +79,7 @@ FRICTIOND_SONAME := libfrictiond.so.$(shell sed -n 's/^\#define FRICTIOND_ABI \(
 FRICTIOND_LIBS := $(B)/jansson.a $(shell $(CC) -print-file-name=libxxhash.a) $(shell $(CXX) -print-file-name=libstdc++.a)
 $(B)/libfrictiond.so: $(call objects,core) $(call objects,api) $(B)/jansson.a api/frictiond.map
 	$(call quiet,LD,$@)$(CC) $(filter-out -pie,$(LDFLAGS)) -shared -Wl,-soname,$(FRICTIOND_SONAME) \
-		-Wl,--version-script,api/frictiond.map -Wl,-Bsymbolic-functions -Wl,--exclude-libs,ALL -Wl,-z,nodelete -static-libgcc \
+		-Wl,--version-script,api/frictiond.map -Wl,-Bsymbolic-functions -Wl,--exclude-libs,ALL -Wl,-z,nodelete -Wl,--gc-sections -static-libgcc \
 		$(filter %.o,$^) -o $@ $(FRICTIOND_LIBS) $(CORE_LIBS)
 	@ln -sf $(@F) $(@D)/$(FRICTIOND_SONAME)
 

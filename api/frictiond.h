@@ -74,7 +74,7 @@ struct frictiond_options {
 	uint64_t set_bytes; /* memory of all collision sets, part of memory_bytes */
 	uint64_t set_bytes_per_caller;
 	uint64_t set_idle_seconds; /* how long a collision set is kept after its last use */
-	const char *kernels;       /* inner loops: best, avx512, avx2, baseline, scalar; copied */
+	const char *kernels;       /* inner loops: best, avx512, avx2, baseline, scalar */
 };
 
 /**
@@ -131,8 +131,8 @@ struct frictiond_request {
 	 * frame's length and document. A JSON text in several pieces is copied. */
 	const struct frictiond_piece *pieces;
 	size_t n_pieces;
-	const frictiond_flag
-		*stop; /* if another thread sets it, the call soon ends with 503, code "stopped"; may be NULL */
+	/* If another thread sets it, the call soon ends with 503 and the code "stopped". May be NULL. */
+	const frictiond_flag *stop;
 };
 
 /* An answer. It stays valid until it is freed, even after frictiond_destroy. */

@@ -1,5 +1,5 @@
-"""libfric.so exports only the names of its headers; libfric.a also has fricp_..., which its files share. A program can
-use all other names."""
+"""libfric.so and libfrictiond.so export only the names of their headers; libfric.a also has fricp_..., which its files
+share. A program can use all other names."""
 import os
 import re
 import subprocess
@@ -10,6 +10,8 @@ from conftest import ROOT
 
 LIBRARY = ROOT / "build/release/libfric.a"
 SHARED = ROOT / "build/release/libfric.so"
+LOCAL = ROOT / "build/release/libfrictiond.so"
+LOCAL_HEADER = ROOT / "api/frictiond.h"
 HEADERS = (ROOT / "core/fric.h", ROOT / "core/fric_mollifier.h")
 
 # Names that functions of programs with meshes and threads are likely to have.
@@ -54,8 +56,18 @@ def declared():
     return set(re.findall(r"\b(fric_\w+)\(", text))
 
 
-def abi():
-    return re.search(r"^#define FRIC_ABI (\d+)", HEADERS[0].read_text(), re.M)[1]
+def abi(library=SHARED):
+    header = LOCAL_HEADER if library == LOCAL else HEADERS[0]
+    return re.search(r"^#define FRIC\w*_ABI (\d+)", header.read_text(), re.M)[1]
+
+
+def readelf(library, *what):
+    return subprocess.run(["readelf", "--wide", *what, library], text=True, capture_output=True, check=True).stdout
+
+
+def dynamic_names(library, *which):
+    lines = subprocess.run(["nm", "--dynamic", *which, library], text=True, capture_output=True, check=True).stdout
+    return set(re.findall(r"^ *(?:\w+ )?[A-Za-z] ([^\s@]+)", lines, re.M))
 
 
 def test_every_name_has_the_prefix():
@@ -68,20 +80,41 @@ def test_what_is_public_is_declared():
 
 
 def test_the_shared_library_exports_what_is_declared():
-    lines = subprocess.run(["nm", "--dynamic", "--defined-only", SHARED], text=True, capture_output=True, check=True)
-    assert set(re.findall(r"^\w+ [A-Z] (\S+)$", lines.stdout, re.M)) == declared()
+    assert dynamic_names(SHARED, "--defined-only") == declared()
+
+
+def test_the_service_as_a_library_exports_what_is_declared():
+    names = dynamic_names(LOCAL, "--defined-only")
+    assert names == set(re.findall(r"\b(frictiond_\w+)\(", LOCAL_HEADER.read_text())) and len(names) == 8
+
+
+def test_the_service_as_a_library_brings_what_it_uses():
+    """Only the C library, libm and OpenMP are found when it is loaded. It neither prints nor ends the process, has no
+    locale and no signal handlers; __assert_fail is in a function of jansson that nothing calls."""
+    needed = re.findall(r"\(NEEDED\).*\[([\w-]+)\.so", readelf(LOCAL, "--dynamic"))
+    assert set(needed) - {"ld-linux-x86-64", "ld-linux-aarch64"} == {"libm", "libgomp", "libc"}
+    used = dynamic_names(LOCAL, "--undefined-only")
+    assert not [name for name in used if name.startswith(("json_", "XXH", "_ZS", "_ZNS", "fric", "api_"))]
+    assert not used & {"setlocale", "signal", "sigaction", "stdout", "stdin", "printf", "puts", "system", "environ"}
+
+
+def test_it_stays_loaded():
+    """OpenMP's threads run code of libgomp after a call."""
+    assert "NODELETE" in readelf(LOCAL, "--dynamic")
 
 
 def test_the_shared_library_calls_itself_directly():
     """No internal call goes through a table that the dynamic linker fills in, so loops are the same as in libfric.a."""
-    lines = subprocess.run(["readelf", "--relocs", "--wide", SHARED], text=True, capture_output=True, check=True).stdout
-    assert "GOMP_parallel" in lines and not re.findall(r"\bfricp?_\w+", lines)
+    for library in (SHARED, LOCAL):
+        lines = readelf(library, "--relocs")
+        assert "GOMP_parallel" in lines and not re.findall(r"\b(?:fric|api|json)\w*_\w+", lines)
 
 
 def test_the_name_to_load_it_by():
-    lines = subprocess.run(["readelf", "--dynamic", "--wide", SHARED], text=True, capture_output=True, check=True).stdout
-    assert re.findall(r"\(SONAME\).*\[(.+)\]", lines) == [f"libfric.so.{abi()}"]
-    assert "TEXTREL" not in lines
+    for library in (SHARED, LOCAL):
+        lines = readelf(library, "--dynamic")
+        assert re.findall(r"\(SONAME\).*\[(.+)\]", lines) == [f"{library.name}.{abi(library)}"]
+        assert "TEXTREL" not in lines
 
 
 # The whole library is linked, so that each of its names can conflict with the program's.
