@@ -22,6 +22,7 @@ struct api_array {
 	const void *data; /* [n], 8-byte aligned. When read, borrowed from the document or the frame, and never NULL;
 	                   * when written, borrowed from the caller */
 	bool binary;      /* from a frame's tail: of any dtype, and possibly not finite */
+	bool finite;      /* when written: known to be finite, and not checked again */
 	/* The members below are set only when read from text. */
 	size_t first_non_integer; /* flat index of the first number written with '.', 'e' or 'E'; n if there is none.
 	                           * Binary: 0 for real dtypes */

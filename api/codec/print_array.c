@@ -204,7 +204,7 @@ static bool is_finite_in_parallel(const struct api_array *array, int n_threads)
 
 bool api_array_is_finite(const struct api_array *array, int n_threads)
 {
-	if (array->dtype != API_F64 && array->dtype != API_F32)
+	if (array->finite || (array->dtype != API_F64 && array->dtype != API_F32))
 		return true;
 	if (n_threads > 1 && array->n >= LEAST_PARALLEL_SWEEP)
 		return is_finite_in_parallel(array, n_threads);

@@ -63,6 +63,13 @@ json_t *api_render_array(struct api_render *render, enum api_dtype dtype, const 
 	return mark(render, &array);
 }
 
+json_t *api_render_finite(struct api_render *render, json_t *node)
+{
+	if (node)
+		render->document.arrays[json_integer_value(node)].finite = true;
+	return node;
+}
+
 static void render_scalar(struct api_render *render, json_t *object, const char *name, enum api_dtype dtype,
                           const void *value)
 {

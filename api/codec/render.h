@@ -30,6 +30,9 @@ void api_render_integer(struct api_render *render, json_t *object, const char *n
 /* A mark for the array; its shape is [n] and up to two more lengths; 0 means none. */
 json_t *api_render_array(struct api_render *render, enum api_dtype dtype, const void *data, size_t n, size_t inner,
                          size_t innermost);
+/* Notes that the array of a new mark, or NULL, is finite: core has checked it, and a frame need not read it again.
+ * @return node */
+json_t *api_render_finite(struct api_render *render, json_t *node);
 /**
  * Adds value to an object or a list. Takes over the reference; NULL marks a failure.
  * @return value, so that members can be added to it; NULL after a failure, with value freed. Adding to NULL also fails.

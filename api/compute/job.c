@@ -249,10 +249,11 @@ void api_render_gradient(struct api_job *job, json_t *object, const double *grad
 {
 	const size_t dim = job->facts.dim, n = job->facts.n_vertices * dim;
 	struct api_render *r = &job->render;
-	api_render_add(r, object, "gradient", api_render_array(r, API_F64, gradient, n, 0, 0));
+	api_render_add(r, object, "gradient", api_render_finite(r, api_render_array(r, API_F64, gradient, n, 0, 0)));
 	if (job->facts.has_bodies)
-		api_render_add(r, object, "body_gradient",
-		               api_render_array(r, API_F64, gradient + n, job->facts.n_bodies, api_twist(dim), 0));
+		api_render_add(
+			r, object, "body_gradient",
+			api_render_finite(r, api_render_array(r, API_F64, gradient + n, job->facts.n_bodies, api_twist(dim), 0)));
 }
 
 static bool start_answer(struct api_job *job)
