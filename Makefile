@@ -201,11 +201,14 @@ $(SIMULATOR): LDFLAGS += $(SIMULATED:%=-Wl,--wrap=%)
 $(SIMULATOR): $(patsubst %.c,$(B)/%.c.o,$(wildcard tests/simulator/*.c)) $(B)/libserver.a $(B)/libapi.a $(B)/libfric.a
 	$(call quiet,LD,$@)$(CC) $(LDFLAGS) $^ -o $@ $(SERVER_LIBS)
 
-BENCHES := $(B)/tests/bench/bench $(B)/tests/bench/codec
+BENCHES := $(B)/tests/bench/bench $(B)/tests/bench/codec $(B)/tests/bench/local
 $(B)/tests/bench/bench: $(patsubst %,$(B)/tests/bench/%.c.o,bench mix yardstick) $(B)/libfric.a
 	$(call quiet,LD,$@)$(CC) $(LDFLAGS) $^ -o $@ $(CORE_LIBS)
 $(B)/tests/bench/codec: $(B)/tests/bench/codec.c.o $(B)/libapi.a $(B)/libfric.a
 	$(call quiet,LD,$@)$(CC) $(LDFLAGS) $^ -o $@ $(API_LIBS)
+
+$(B)/tests/bench/local: $(patsubst %,$(B)/tests/bench/%.c.o,local mix) $(B)/libfric.a $(B)/libfrictiond.so
+	$(call quiet,LD,$@)$(CC) $(LDFLAGS) $(filter %.o %.a,$^) -o $@ -L$(B) -lfrictiond -Wl,-rpath,$(abspath $(B)) $(CORE_LIBS)
 
 # In the builds of `make fuzz`, a harness gets libFuzzer's main; in all others, one that replays files.
 FUZZERS := $(patsubst %,$(B)/tests/fuzz/%,lift frame handle json_frame_equivalence patch sets numbers query)

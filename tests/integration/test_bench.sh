@@ -37,6 +37,11 @@ once_each() {
 	[ "$(wc -l <"$out")" -eq 5 ]
 }
 
+one_contact() { # the line of a single contact is taken out
+	jq -es 'any(.[]; .what == "local_one_contact" and .n == 1 and .ns_per_call > 0)' <"$out" &&
+		jq -c 'select(.n > 1)' <"$out" >"$out.others" && mv "$out.others" "$out"
+}
+
 refuses_zero() {
 	! "$programs/codec" 0
 }
@@ -58,6 +63,9 @@ check "the codec's benchmark runs, its numbers have jansson's bits" runs "$progr
 check "it reports every measurement" reports ns_per_number 2000 jansson_decode jansson_encode json_decode json_encode frame_decode
 check "each of them is there once" once_each
 check "it refuses to measure nothing" refuses_zero
+check "the benchmark of libfrictiond.so runs, copies nothing" runs "$programs/local" 2000
+check "it reports what a call with one contact takes" one_contact
+check "and every other measurement" reports ns_per_contact 2000 core_gradient local_set_gradient core_prepare_gradient local_evaluate_gradient
 check "the script that runs them explains itself" tests/bench/run --help
 check "the benchmark of sets runs, on small ones" tests/bench/sets --mesh pile --contacts 500 --rounds 1 --output "$work/sets.json" "${FRICTIOND:-build/frictiond}"
 check "what it measured can be drawn" tests/bench/draw_sets "$work/sets.json" "$work/sets.svg"
