@@ -280,6 +280,19 @@ def test_derivatives_through_the_library(run, folder, same):
         assert exact == pytest.approx(difference, rel=1e-5)
 
 
+def test_the_service_in_process(run, folder, same):
+    """As docs/local.md shows it: mu_k g per second, without a copy."""
+    build = ROOT / "build/release"
+    run("cc", *STRICT, "-Iapi", "examples/c/local.c", f"-L{build}", "-lfrictiond", f"-Wl,-rpath,{build}", "-o",
+        folder / "local")
+    told, page = run(folder / "local"), (ROOT / "docs/local.md").read_text()
+    same(re.search(r"```text\n(.*?)```", page, re.S)[1], told)
+    speeds = [float(speed) for speed in re.findall(r": (\S+) m/s, 0 bytes", told)]
+    assert len(speeds) == 5
+    for before, after in zip([0.02, *speeds], speeds):
+        assert before - after == pytest.approx(0.3 * 9.81e-3, abs=1.1e-5)
+
+
 def test_the_example_leaks_nothing(run, server, folder, tile, same):
     run("cc", *STRICT, "examples/c/tile.c", "examples/c/frictiond_http.c", "-lcurl", "-ljansson", "-o", folder / "strict")
     same(tile, run(folder / "strict", server))

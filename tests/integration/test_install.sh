@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# `make install` into a prefix, and a C program that finds library and headers there with pkg-config: the steps of
-# README.md and docs/library.md.
+# `make install` into a prefix, and C programs that find libraries and headers there with pkg-config: the steps of
+# README.md, docs/library.md and docs/local.md.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tap.sh
@@ -27,14 +27,31 @@ compile_static() {
 }
 
 # The name for compilers, the name that programs load, and the file with the version.
-links() {
-	local abi version
-	abi=$(sed -n 's/^#define FRIC_ABI \([0-9]*\).*/\1/p' core/fric.h)
+links() { # NAME MACRO HEADER PROGRAM
+	local abi version library=lib$1.so
+	abi=$(sed -n "s/^#define $2 \([0-9]*\).*/\1/p" "$3")
 	version=$("$prefix/bin/frictiond" --version | sed 's/.* //')
-	[ "$(readlink "$prefix/lib/libfric.so")" = "libfric.so.$abi" ] &&
-		[ "$(readlink "$prefix/lib/libfric.so.$abi")" = "libfric.so.$abi.$version" ] &&
-		[ -f "$prefix/lib/libfric.so.$abi.$version" ] &&
-		readelf --dynamic "$prefix/sliding_block" | grep -F "NEEDED" | grep -F "[libfric.so.$abi]"
+	[ "$(readlink "$prefix/lib/$library")" = "$library.$abi" ] &&
+		[ "$(readlink "$prefix/lib/$library.$abi")" = "$library.$abi.$version" ] &&
+		[ -f "$prefix/lib/$library.$abi.$version" ] &&
+		readelf --dynamic "$prefix/$4" | grep -F "NEEDED" | grep -F "[$library.$abi]"
+}
+
+compile_local() {
+	# shellcheck disable=SC2046 # pkg-config's words are meant to be split
+	cc -Wall -Werror "${sanitizers[@]}" examples/c/local.c -o "$prefix/local" \
+		$(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs frictiond)
+}
+
+# One library of each kind in one process, and the C++ compiler.
+both() {
+	printf '#include <fric.h>\n#include <frictiond.h>\n#include <cstdio>\nint main() { frictiond *service; %s }\n' \
+		'if (frictiond_create(nullptr, &service)) return 1; frictiond_destroy(service); std::puts(fric_kernels_name(fric_kernels_best()));' \
+		>"$prefix/both.cpp"
+	# shellcheck disable=SC2046
+	c++ -std=c++11 -Wall -Werror "${sanitizers[@]}" "$prefix/both.cpp" -o "$prefix/both" \
+		$(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs fric frictiond) &&
+		LD_LIBRARY_PATH=$prefix/lib "$prefix/both"
 }
 
 # Both headers are found where they are installed, from C and from C++.
@@ -47,13 +64,12 @@ headers() {
 }
 
 # Runs the block of a page that is marked for this test, unchanged, with another folder as HOME.
-as_written() { # PAGE
+as_written() { # PAGE LINE-OF-ITS-OUTPUT
 	local block
 	block=$(sed -n '/^<!-- run by tests.integration.test_install.sh -->$/,/^```$/p' "$1" | sed '1,2d; $d')
 	[ -n "$block" ] || return 1
 	HOME=$prefix/home SANITIZERS=${sanitizers[*]} bash -euc "cc() { command cc \$SANITIZERS \"\$@\"; }; $block" >"$prefix/out" &&
-		grep -qx 'gradient 2.6323 1.31615 0' "$prefix/out" && [ -e "$prefix/home/fric/lib/libfric.a" ] &&
-		[ ! -e a.out ] && [ ! -e sliding_block ]
+		grep -qx "$2" "$prefix/out" && [ -e "$prefix/home/fric/lib/libfric.a" ] && [ ! -e a.out ] && [ ! -e sliding_block ]
 }
 
 relative() { # PREFIX: names the same folder wherever the compiler is called
@@ -70,7 +86,7 @@ answers() { # mu_k * force along the velocity (2, 1)/sqrt(5)
 check "make install" make --no-print-directory install MODE="${MODE:-release}" PREFIX="$prefix"
 in_place() {
 	local file
-	for file in lib/libfric.a lib/libfric.so include/fric.h include/fric_mollifier.h lib/pkgconfig/fric.pc share/man/man1/frictiond.1 \
+	for file in lib/libfric.a lib/libfric.so lib/libfrictiond.so lib/pkgconfig/frictiond.pc include/frictiond.h include/fric.h include/fric_mollifier.h lib/pkgconfig/fric.pc share/man/man1/frictiond.1 \
 		lib/systemd/system/frictiond.service lib/systemd/system/frictiond.socket lib/sysusers.d/frictiond.conf; do
 		[ -s "$prefix/$file" ] || { echo "no $file"; return 1; }
 	done
@@ -81,11 +97,15 @@ check "program, library, headers, manual page and systemd unit are in place" in_
 check "the installed program starts" "$prefix/bin/frictiond" --version
 check "the installed headers compile as C and as C++" headers
 check "the example builds against the installed library" compile
-check "it asks for libfric.so by the name that stands for its layout" links
+check "it asks for libfric.so by the name that stands for its layout" links fric FRIC_ABI core/fric.h sliding_block
 check "the example's gradient is mu_k * normal force along the velocity" answers
 check "the example builds against the static library" compile_static
 check "and gives the same" answers
-check "the steps of README.md, as written" as_written README.md
-check "the steps of docs/library.md, as written" as_written docs/library.md
+check "the example of the service in process builds" compile_local
+check "it asks for libfrictiond.so by the name that stands for its layout" links frictiond FRICTIOND_ABI api/frictiond.h local
+check "a C++ program uses both libraries" both
+check "the steps of README.md, as written" as_written README.md 'gradient 2.6323 1.31615 0'
+check "the steps of docs/library.md, as written" as_written docs/library.md 'gradient 2.6323 1.31615 0'
+check "the steps of docs/local.md, as written" as_written docs/local.md '5 ms: 0.00528 m/s, 0 bytes copied'
 check "a relative PREFIX" relative
 finish
