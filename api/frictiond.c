@@ -286,22 +286,23 @@ static void handle_small(const struct frictiond *service, const struct api_reque
 	api_handle(&view, request, response);
 }
 
-static void handle(struct frictiond *service, struct api_request *request, struct api_response *response)
+static void handle(struct frictiond *service, const struct api_request *request, struct api_response *response)
 {
+	struct api_request view = *request;
 	struct api_match match;
 	api_match(request->target, &match);
-	request->match = &match;
+	view.match = &match;
 	const long long bytes = request->body_bytes < INT64_MAX ? (long long)request->body_bytes : INT64_MAX;
-	const struct api_admission admission = api_admit(&service->api, request, bytes, false, response);
+	const struct api_admission admission = api_admit(&service->api, &view, bytes, false, response);
 	if (!admission.accepted)
 		return;
-	request->formats = &admission.formats;
+	view.formats = &admission.formats;
 	if (!admission.computes)
-		api_handle(&service->api, request, response);
-	else if (api_is_large(&service->api, request))
-		handle_large(service, request, response);
+		api_handle(&service->api, &view, response);
+	else if (api_is_large(&service->api, &view))
+		handle_large(service, &view, response);
 	else
-		handle_small(service, request, response);
+		handle_small(service, &view, response);
 }
 
 /* ---- answers ---- */

@@ -1,12 +1,13 @@
 /* Compares the reading of a frame's container and references with a second, slow implementation. Input: a byte of
  * flags, then the body, or (bit 0) the document up to a 0xFF byte and the tail, from which the body is assembled here
- * because random bytes hardly ever have the right length. Bits 1 to 3: misalignment of the body. */
+ * because random bytes hardly ever have the right length. Bits 1 to 3: misalignment of the body. A body whose document is
+ * whole is also read in parts. */
 #include "api/codec/frame.h"
 
 #include "tests/fuzz/compare.h"
 #include "tests/fuzz/fuzz.h"
 
-enum { ASSEMBLED = 1, STEP = 64, MOST_DOCUMENT = 4096, MOST_REFERENCES = 256 };
+enum { ASSEMBLED = 1, STEP = 64, MOST_DOCUMENT = 4096, MOST_REFERENCES = 256, MOST_PARTS = 24 };
 
 /* ---- expected references ---- */
 
@@ -168,6 +169,51 @@ static bool is_container(const char *body, size_t bytes, size_t *length)
 	return n <= bytes - 8 && (n + 8) % STEP == 0 && n <= MOST_DOCUMENT;
 }
 
+/* Cuts the tail into parts whose lengths depend on its bytes, mostly multiples of 8. Each is a copy of exactly its size. */
+static size_t cut(const char *body, size_t bytes, size_t head, struct api_part parts[MOST_PARTS])
+{
+	size_t n_parts = 0;
+	uint64_t state = bytes;
+	for (size_t begin = 0, end; begin < bytes || n_parts == 0; begin = end) {
+		state = state * 6364136223846793005u + (uint8_t)body[begin < bytes ? begin : 0] + 1;
+		const size_t step = (size_t)(state >> 40) % 5 * 8 + (state >> 60 == 0 ? 3 : 0);
+		end = (n_parts ? begin : head) + step;
+		end = end > bytes || n_parts == MOST_PARTS - 1 ? bytes : end;
+		char *copy = end > begin ? malloc(end - begin) : NULL;
+		FUZZ_CHECK(copy || end == begin, "out of memory");
+		if (copy)
+			memcpy(copy, body + begin, end - begin);
+		parts[n_parts++] = (struct api_part){copy, end - begin};
+	}
+	return n_parts;
+}
+
+/* In parts the frame has the same arrays, or the same fault. */
+static void check_parts(const struct expected *e, const json_t *tree, const char *body, size_t bytes, size_t head,
+                        const struct api_fault *expected)
+{
+	static struct api_fault fault;
+	struct api_part parts[MOST_PARTS];
+	struct api_arena arena = {0};
+	struct api_document document;
+	const size_t n_parts = cut(body, bytes, head, parts);
+	api_fault_clear(&fault);
+	const bool accepted = api_frame_read(parts, n_parts, MOST_DOCUMENT, &arena, &document, &fault);
+	FUZZ_CHECK(accepted == !expected->status, "%s", accepted ? expected->errors[0].detail : fault.errors[0].detail);
+	if (accepted && tree)
+		same_node(e, &document, document.root, tree);
+	if (accepted)
+		api_document_free(&document);
+	else
+		FUZZ_CHECK(fault.code == expected->code && fault.n_errors == expected->n_errors &&
+		               (!fault.n_errors || (!strcmp(fault.errors[0].detail, expected->errors[0].detail) &&
+		                                    !strcmp(fault.errors[0].pointer, expected->errors[0].pointer))),
+		           "%s", fault.errors[0].detail);
+	for (size_t i = 0; i < n_parts; i++)
+		free((void *)(uintptr_t)parts[i].bytes);
+	api_arena_free(&arena);
+}
+
 static void check(const char *body, size_t bytes)
 {
 	static struct api_fault fault;
@@ -191,6 +237,8 @@ static void check(const char *body, size_t bytes)
 		api_document_free(&document);
 	else
 		check_fault(&fault, tree || too_big);
+	if (container)
+		check_parts(&e, tree, body, bytes, head, &fault);
 	json_decref(tree);
 	api_arena_free(&arena);
 }

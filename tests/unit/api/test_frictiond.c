@@ -923,6 +923,35 @@ static int be_child(struct frictiond *parents, struct frictiond_answer *answer, 
 	return 0;
 }
 
+/* Forks while other threads are in the midst of calls. */
+static void test_fork_beside_calls(void **state)
+{
+	enum { N = 3 };
+	struct frictiond *service = create(NULL);
+	struct worker workers[N];
+	struct batch batch;
+	int status;
+	(void)state;
+	make_batch(&batch, 8000, "");
+	struct frictiond_answer *expected = evaluate(service, &batch);
+	for (int i = 0; i < N; i++) {
+		workers[i] = (struct worker){service, &batch, expected, i, 0};
+		assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
+	}
+	for (int i = 0; i < 10; i++) {
+		const pid_t child = fork();
+		if (child == 0)
+			_exit(be_child(service, expected, &batch));
+		assert_int_equal(waitpid(child, &status, 0), child);
+		assert_int_equal(status, 0);
+	}
+	for (int i = 0; i < N; i++)
+		pthread_join(workers[i].thread, NULL);
+	frictiond_answer_free(expected);
+	free_batch(&batch);
+	destroy(service);
+}
+
 static void test_fork(void **state)
 {
 	const struct frictiond_options options = {.size = sizeof(options), .threads = 4};
@@ -971,6 +1000,7 @@ int main(void)
 		cmocka_unit_test(test_within_region),
 #if FORKS
 		cmocka_unit_test(test_fork),
+		cmocka_unit_test(test_fork_beside_calls),
 #endif
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

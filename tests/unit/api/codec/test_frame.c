@@ -231,6 +231,48 @@ static void reads_many_references(void **unused)
 
 /* ---- refusing ---- */
 
+/* In parts of 40 bytes, references that jump to and fro: arrays within one part stay there, others are copied. */
+static void reads_parts(void **unused)
+{
+	enum { N = 203, STEP_OF = 5 };
+	static char text[N * 80], body[N * 80 + 256];
+	static double tail[N + 1];
+	struct api_part parts[N / STEP_OF + 3] = {{0}};
+	struct api_arena arena = {0};
+	struct api_document document;
+	struct api_fault fault;
+	size_t at = 1, n_parts = 1, n_in_place = 0;
+	(void)unused;
+	strcpy(text, "[");
+	for (int k = 0; k < N / 2; k++)
+		at += (size_t)sprintf(text + at, "%s{\"dtype\":\"f64\",\"shape\":[2],\"offset\":%d}", k ? "," : "",
+		                      16 * (k * 38 % (N / 2)));
+	strcpy(text + at, "]");
+	for (int k = 0; k < N; k++)
+		tail[k] = k;
+	parts[0] = (struct api_part){body, build(text, NULL, 0, body)};
+	for (size_t k = 0; k < N; k += STEP_OF)
+		parts[n_parts++] = (struct api_part){tail + k, (k + STEP_OF < N ? STEP_OF : N - k) * sizeof(double)};
+	parts[n_parts++] = (struct api_part){NULL, 0};
+	api_fault_clear(&fault);
+	assert_true(api_frame_read(parts, n_parts, SIZE_MAX, &arena, &document, &fault));
+	for (int k = 0; k < N / 2; k++) {
+		const int first = 2 * (k * 38 % (N / 2));
+		const double *numbers = document.arrays[json_integer_value(json_array_get(document.root, (size_t)k))].data;
+		assert_true(numbers[0] == first && numbers[1] == first + 1);
+		assert_true((numbers == tail + first) == (first % STEP_OF < STEP_OF - 1));
+		n_in_place += numbers == tail + first;
+	}
+	assert_true(n_in_place > N / 4);
+	api_document_free(&document);
+	/* Beyond the last part, which is empty. */
+	build("{\"dtype\":\"f64\",\"shape\":[1],\"offset\":1624}", NULL, 0, body);
+	parts[0].n = 64;
+	assert_false(api_frame_read(parts, n_parts, SIZE_MAX, &arena, &document, &fault));
+	assert_string_equal(fault.errors[0].detail, "the array extends beyond the tail, which has 1624 bytes");
+	api_arena_free(&arena);
+}
+
 static void refuses_references(void **unused)
 {
 	(void)unused;
@@ -586,6 +628,7 @@ int main(void)
 		cmocka_unit_test(reads_text_and_references_side_by_side),
 		cmocka_unit_test(copies_what_is_not_aligned),
 		cmocka_unit_test(reads_many_references),
+		cmocka_unit_test(reads_parts),
 		cmocka_unit_test(refuses_references),
 		cmocka_unit_test(neighbours_do_not_overlap),
 		cmocka_unit_test(refuses_containers),
