@@ -15,6 +15,7 @@ COMPILERS = {"c": {"gcc": ["-fopenmp"], "clang": ["-fopenmp=libgomp"]},
 STANDARDS = {"c": ["c11", "c17"], "c++": ["c++11", "c++14", "c++17", "c++20"]}
 
 C = """
+#include "api/frictiond.h"
 #include "core/fric.h"
 #include "core/fric_mollifier.h"
 #include <stdio.h>
@@ -22,6 +23,9 @@ static atomic_bool stop;
 int main(void)
 {
 	const fric_flag *const flag = &stop; /* the same type */
+	const struct frictiond_request request = {.size = sizeof(struct frictiond_request), .stop = flag};
+	if (request.size == 0)
+		return 3;
 	const int32_t stencil[2] = {0, 1};
 	const double positions[6] = {0, 0, 0, 0, 0, 1}, velocities[6] = {1}, force = 2;
 	const struct fric_context context = {.n_threads = 1, .stop = flag};
@@ -32,6 +36,7 @@ int main(void)
 	struct fric_batch batch = {.dim = 3, .n_vertices = 2, .positions = positions};
 """
 CPP = """
+#include "api/frictiond.h"
 #include "core/fric.h"
 #include "core/fric_mollifier.h"
 #include <cstdio>
@@ -39,6 +44,8 @@ CPP = """
 static fric_flag stop;
 static_assert(std::is_same<fric_flag, std::atomic<bool>>::value, "what C++ has");
 static_assert(std::is_standard_layout<fric_batch>::value, "as C lays it out");
+static_assert(std::is_standard_layout<frictiond_answer>::value, "as C lays it out");
+static_assert(std::is_same<frictiond_flag, fric_flag>::value, "one flag for both libraries");
 int main()
 {
 	const int32_t stencil[2] = {0, 1};
