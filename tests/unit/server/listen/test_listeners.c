@@ -80,6 +80,20 @@ static void test_the_most_widely_reachable_socket(void **state)
 	srv_listeners_close(&listeners);
 }
 
+static void test_whether_a_unix_socket_listens(void **state)
+{
+	(void)state;
+	struct srv_listeners listeners = {0};
+	assert_false(srv_listeners_have_unix(&listeners));
+	bind_to(&listeners, "127.0.0.1");
+	assert_false(srv_listeners_have_unix(&listeners));
+	add_unix(&listeners);
+	assert_true(srv_listeners_have_unix(&listeners));
+	bind_to(&listeners, "127.0.0.1");
+	assert_true(srv_listeners_have_unix(&listeners));
+	srv_listeners_close(&listeners);
+}
+
 static void test_closing(void **state)
 {
 	(void)state;
@@ -138,6 +152,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_the_most_widely_reachable_socket),
+		cmocka_unit_test(test_whether_a_unix_socket_listens),
 		cmocka_unit_test(test_closing),
 		cmocka_unit_test(test_faults),
 	};
