@@ -52,54 +52,59 @@ static void get(const struct fric_contacts *c, const double *v, double *potentia
 	assert_ok(fric_evaluate(&serial, c, scene_query(c, v), potential, gradient, &error));
 }
 
-/* The narrower the range of speeds over which a law changes, the larger its third derivatives. */
-static double tolerance_of(const struct fric_law *law)
+/* The potential, or the gradient, at v with its entry i changed by h, minus the same at -h, over 2 h. */
+static void central_difference(const struct fric_contacts *c, double *v, size_t i, double h, bool of_potential,
+                               double *out)
 {
-	if (law->type != FRIC_SMOOTH)
-		return law->type == FRIC_CURVE ? 2e-7 : 5e-9;
-	return law->transition == FRIC_PEAK ? 8e-10 : 4e-10;
+	const double at = v[i];
+	const size_t n = of_potential ? 1 : fric_n_dofs(c);
+	double *down = calloc(n, sizeof(double));
+	v[i] = at + h;
+	get(c, v, of_potential ? out : NULL, of_potential ? NULL : out);
+	v[i] = at - h;
+	get(c, v, of_potential ? down : NULL, of_potential ? NULL : down);
+	v[i] = at;
+	for (size_t j = 0; j < n; j++)
+		out[j] = (out[j] - down[j]) / ((at + h) - (at - h));
+	free(down);
+}
+
+/* Compares derivatives with differences. The error of a central difference is about a third of how much it changes when
+ * the step is doubled; `rounding` is added to that. */
+static void check_column(const struct fric_contacts *c, double *v, size_t i, bool of_potential, const double *column,
+                         double rounding)
+{
+	const double h = 1e-5 * 1e-3;
+	const size_t n = of_potential ? 1 : fric_n_dofs(c);
+	double *near = calloc(2 * n, sizeof(double)), *far = near + n;
+	central_difference(c, v, i, h, of_potential, near);
+	central_difference(c, v, i, 2 * h, of_potential, far);
+	for (size_t j = 0; j < n; j++)
+		assert_near(near[j], column[j], rounding + fabs(near[j] - far[j]));
+	free(near);
 }
 
 static void check_gradient(const struct fric_contacts *c, const struct scene *s)
 {
 	const size_t ndof = scene_ndof(s);
-	const double h = 1e-5 * 1e-3, scale = force_scale(c, s);
-	const double tolerance = tolerance_of(&s->batch.friction.law);
-	double *gradient = calloc(ndof, sizeof(double)), *v = s->velocities;
-	get(c, v, NULL, gradient);
-	for (size_t i = 0; i < ndof; i++) {
-		double up, down;
-		const double at = v[i];
-		v[i] = at + h;
-		get(c, v, &up, NULL);
-		v[i] = at - h;
-		get(c, v, &down, NULL);
-		assert_near((up - down) / ((at + h) - (at - h)), gradient[i], tolerance * scale);
-		v[i] = at;
-	}
+	const double rounding = 4e-10 * force_scale(c, s);
+	double *gradient = calloc(ndof, sizeof(double));
+	get(c, s->velocities, NULL, gradient);
+	for (size_t i = 0; i < ndof; i++)
+		check_column(c, s->velocities, i, true, &gradient[i], rounding);
 	free(gradient);
 }
 
 static void check_hessian(const struct fric_contacts *c, const struct scene *s)
 {
 	const size_t ndof = scene_ndof(s);
-	const double h = 1e-5 * 1e-3, scale = force_scale(c, s) / 1e-3;
+	const double rounding = 1e-8 * force_scale(c, s) / 1e-3;
 	double *inner = inner_matrices(&serial, c, s->velocities, FRIC_PROJECT_NONE);
-	double *hessian = dense_from_csr(c, inner, FRIC_FULL), *v = s->velocities;
-	double *up = calloc(2 * ndof, sizeof(double)), *down = up + ndof;
-	for (size_t i = 0; i < ndof; i++) {
-		const double at = v[i];
-		v[i] = at + h;
-		get(c, v, NULL, up);
-		v[i] = at - h;
-		get(c, v, NULL, down);
-		v[i] = at;
-		for (size_t j = 0; j < ndof; j++)
-			assert_near((up[j] - down[j]) / ((at + h) - (at - h)), hessian[j * ndof + i], 2e-8 * scale);
-	}
+	double *hessian = dense_from_csr(c, inner, FRIC_FULL); /* symmetric: rows are columns */
+	for (size_t i = 0; i < ndof; i++)
+		check_column(c, s->velocities, i, false, hessian + i * ndof, rounding);
 	free(inner);
 	free(hessian);
-	free(up);
 }
 
 /* Steps and tolerances are chosen for closest points of order 1. */
