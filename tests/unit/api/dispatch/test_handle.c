@@ -571,6 +571,42 @@ static void long_requests_are_deferred(void **unused)
 	assert_true(is_deferred("/v1/vjp", batch_of(100, cotangents)));
 }
 
+enum { N_BODIES = 310, N_VECTORS = 4 };
+
+static int print_rows(char *at, int n_rows, const char *row)
+{
+	int n = sprintf(at, "[%s", row);
+	for (int i = 1; i < n_rows; i++)
+		n += sprintf(at + n, ",%s", row);
+	return n + sprintf(at + n, "]");
+}
+
+/* One contact among many bodies. @param vectors  whether products with vectors are wanted, which have a row for each
+ * body */
+static const char *many_bodies(bool vectors)
+{
+	static char body[2 * LONGEST], vector[LONGEST];
+	int at = sprintf(body, "{\"dim\":3,\"friction\":{\"eps_v\":1,\"mu\":1},\"collisions\":{\"body_world\":{\"bodies\":"
+	                       "[0],\"point\":[0,0,0],\"normal\":[0,0,1],\"normal_force\":1}},\"body_positions\":");
+	at += print_rows(body + at, N_BODIES, "[0,0,0]");
+	at += sprintf(body + at, ",\"body_velocities\":");
+	at += print_rows(body + at, N_BODIES, "[0,0,0,0,0,0]");
+	at += sprintf(body + at, ",\"outputs\":[\"%s\"]", vectors ? "hessian_products" : "potential");
+	print_rows(vector, 6 * N_BODIES, "0");
+	at += vectors ? sprintf(body + at, ",\"vectors\":") : 0;
+	at += vectors ? print_rows(body + at, N_VECTORS, vector) : 0;
+	sprintf(body + at, "}");
+	return body;
+}
+
+/* A product has as many numbers as there are DOFs, however few contacts there are. */
+static void answers_with_many_numbers_are_deferred(void **unused)
+{
+	(void)unused;
+	assert_false(is_deferred(evaluate, many_bodies(false)));
+	assert_true(is_deferred(evaluate, many_bodies(true)));
+}
+
 /* A contact of bodies takes longer, and so does printing text. */
 static void bodies_and_texts_take_longer(void **unused)
 {
@@ -613,6 +649,7 @@ int main(void)
 		cmocka_unit_test(a_long_answer_is_refused),
 		cmocka_unit_test(long_bodies_are_large),
 		cmocka_unit_test(long_requests_are_deferred),
+		cmocka_unit_test(answers_with_many_numbers_are_deferred),
 		cmocka_unit_test(bodies_and_texts_take_longer),
 		cmocka_unit_test(a_raised_flag_stops),
 		cmocka_unit_test(tells_its_times),
