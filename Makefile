@@ -313,6 +313,9 @@ deploy-test: ## test deploy/: nginx, compose, Kubernetes, Prometheus, Grafana, s
 dist: ## pack the commit into a reproducible tarball with checksum, in build/dist; for a release, print how to tag it
 	@scripts/dist
 
+npm: ## pack the client for JavaScript into build/dist/frictiond-VERSION.tgz, reproducibly (needs npm, no network)
+	@scripts/npm
+
 coverage: ## list branches that no test takes, in the code that reads and validates requests (gcov; docs/coverage.md)
 	@scripts/packages build test
 	+@$(COMPILE) MODE=coverage CC=gcc CXX=g++ tests

@@ -25,7 +25,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 PROGRAM = ROOT / os.environ.get("FRICTIOND", "build/frictiond")
 URL = "http://127.0.0.1:8080"
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("deploy/**/*.md"),
-                *(page for page in ROOT.glob("examples/**/*.md") if "node_modules" not in page.parts)])
+                *(page for folder in ("clients", "examples") for page in ROOT.glob(f"{folder}/**/*.md")
+                  if "node_modules" not in page.parts)])
 RUN = re.compile(r"run( by tests/examples)?(, numbers vary)?")
 KNOWN = re.compile(RUN.pattern + r"|run by (?P<test>tests/\w+/test_\w+\.(?:py|sh))|same as (?P<file>\S+)|not run: \S.*")
 # Pages written by a program, and the test that runs the blocks in them.

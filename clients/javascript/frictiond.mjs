@@ -1,7 +1,7 @@
 /**
- * Client of frictiond, the friction evaluation service, for browsers and for node 18 or later. One file, no packages.
+ * Client of frictiond, the friction evaluation service, for browsers and for node 18 or later.
  *
- *     import { Client } from "./frictiond.mjs";
+ *     import { Client } from "frictiond";
  *     const client = new Client("http://127.0.0.1:8080");
  *     const answer = await client.evaluate(batch);     // batch: the document of docs/api.md, lists or typed arrays
  *     const force = answer.gradient.map((g) => -g);    // unit of normal_force
@@ -9,32 +9,52 @@
  *     const { cotangents } = await client.vjp(batch, { potential: 1 }, ["/positions"]);    // derivatives
  *
  * Typed arrays are sent in binary (docs/frame.md). The numbers of an answer are flat typed arrays, row by row, with
- * their `shape` as a property: indices are Int32Array, all others Float64Array. The types in the comments are
- * TypeScript's, for editors and for `tsc --allowJs`.
- *
- * @typedef {Record<string, any>} Batch  the document of a request; docs/api.md has its fields
- * @typedef {Record<string, any>} Answer  the document of an answer
- * @typedef {Record<string, any>} Query  outputs and their options, and body_velocities where there are bodies
- * @typedef {Record<string, any>} Tangents  {JSON Pointer of a field: numbers of its shape}
- * @typedef {Record<string, any>} Cotangents  {potential, gradient, body_gradient}; those that are missing count as 0
- * @typedef {ArrayLike<number> | number[][] | null} Numbers
- * @typedef {{signal?: AbortSignal}} Abortable  the signal of an AbortController ends the request early
+ * their `shape` as a property: indices are Int32Array, all others Float64Array. (An index above 2^31 would come as a
+ * BigInt64Array.) Types of documents, with the shape and the unit of each field, are in openapi.d.mts.
+ */
+
+/**
+ * @typedef {import("./types.mjs").Abortable} Abortable
+ * @typedef {import("./types.mjs").ClientOptions} ClientOptions
+ * @typedef {import("./types.mjs").Doubles} Doubles
+ * @typedef {import("./types.mjs").Matrix} Matrix
+ * @typedef {import("./types.mjs").Route} Route
+ * @typedef {import("./openapi.mjs").EvaluateRequest} Batch  a request about contacts
+ * @typedef {import("./openapi.mjs").EvaluateAnswer} Answer
+ * @typedef {import("./openapi.mjs").CheckAnswer} CheckAnswer
+ * @typedef {import("./openapi.mjs").JvpAnswer} JvpAnswer
+ * @typedef {import("./openapi.mjs").CollisionSetDocument} CollisionSetDocument
+ * @typedef {import("./openapi.mjs").CollisionSetDescription} CollisionSetDescription
+ * @typedef {import("./openapi.mjs").FieldPointer} FieldPointer
+ * @typedef {import("./openapi.mjs").FunctionName} FunctionName
+ * @typedef {import("./openapi.mjs").Output} Output
+ * @typedef {import("./openapi.mjs").DefaultOutput} DefaultOutput
+ * @typedef {import("./openapi.mjs").HessianFormat} HessianFormat
+ * @typedef {import("./openapi.mjs").PatternFormat} PatternFormat
+ * @typedef {import("./openapi.mjs").ErrorCode} ErrorCode
+ * @typedef {import("./openapi.mjs").JvpRequest["tangents"]} Tangents  {JSON Pointer of a field: numbers of its shape}
+ * @typedef {import("./openapi.mjs").Cotangents} Cotangents  those that are missing count as 0
+ * @typedef {import("./types.mjs").Without<import("./openapi.mjs").JvpRequest, "tangents">} Motion
+ *     a request about contacts, without outputs and their options
+ * @typedef {import("./types.mjs").Without<import("./openapi.mjs").CollisionSetQuery, "velocities">} Query
+ *     outputs and their options, and body_velocities where there are bodies
+ * @typedef {import("./types.mjs").Without<import("./openapi.mjs").CollisionSetJvp, "velocities" | "tangents">} MotionQuery
  */
 /** The version of frictiond that this file comes with. */
 export const VERSION = "0.1.0";
 export const FRAME = "application/vnd.frictiond.frame";
-const JSON_TYPE = "application/json";
+const JSON_TYPE = "application/json", PATCH_TYPE = "application/merge-patch+json";
 const DTYPES = { f64: Float64Array, f32: Float32Array, i32: Int32Array, u32: Uint32Array, i64: BigInt64Array };
 const SMALL = [Int8Array, Uint8Array, Uint8ClampedArray, Int16Array, Uint16Array];
-const INDICES = ["rows", "cols", "indptr", "indices", "status", "vertices"], LISTS = ["shape", "skipped", "notes"];
+const INDICES = ["rows", "cols", "indptr", "indices", "status", "vertices", "bodies"];
+// Lists of an answer that are not numbers, and may be empty; and shapes.
+const LISTS = ["shape", "skipped", "notes", "sets", "functions", "parameters", "fields", "formats"];
 const REPEATED = [429, 502, 503, 504];
 const FIRST_WAIT = 0.05, LONGEST_WAIT = 30;  // seconds between tries
 const UNIX = "http+unix:", LOST = ["unknown_set", "set_changed"], PUTS = 3;
 
 /**
- * The service, or a proxy in front of it, refused: status (null if there was no answer), title, detail,
- * errors [{pointer, detail}], pointer (of the first error, or null), requestId (as in the service's log), code (the
- * service's code for the error, or null).
+ * The service, or a proxy in front of it, refused the request.
  *
  *     try { await client.evaluate(batch); } catch (error) { console.log(error.status, error.pointer); }
  */
@@ -45,18 +65,28 @@ export class FrictiondError extends Error {
 	 * @param {string} detail
 	 * @param {{pointer: string, detail: string}[]} [errors]
 	 * @param {string | null} [requestId]
-	 * @param {string | null} [code]
+	 * @param {ErrorCode | null} [code]
 	 */
 	constructor(status, title, detail, errors = [], requestId = null, code = null) {
 		const where = errors.map((error) => `${error.pointer}: ${error.detail}`).join("; ") || detail;
 		super([status, title].filter(Boolean).join(" ") + ": " + where);
 		this.name = new.target.name;
+		/** The HTTP status; null if there was no answer. */
 		this.status = status;
+		/** The title of the status. */
 		this.title = title;
+		/** What is wrong. */
 		this.detail = detail;
+		/** The culprits: JSON Pointers into the request. */
 		this.errors = errors;
+		/**
+		 * The pointer of the first culprit, or null.
+		 * @type {string | null}
+		 */
 		this.pointer = errors[0]?.pointer ?? null;
+		/** The request's id in the service's log, or null. */
 		this.requestId = requestId;
+		/** The kind of error, for programs; null if the answer has none. docs/troubleshooting.md explains each. */
 		this.code = code;
 	}
 }
@@ -77,7 +107,7 @@ export class Client {
 	 * each try; frames (true), false: everything is JSON. In node, the URL may be that of a Unix-domain socket:
 	 * http+unix:///run/frictiond/socket.
 	 * @param {string} [url]
-	 * @param {{token?: string | null, retries?: number, timeout?: number, frames?: boolean}} [options]
+	 * @param {ClientOptions} [options]
 	 */
 	constructor(url = "http://127.0.0.1:8080", { token = null, retries = 5, timeout = 300, frames = true } = {}) {
 		if (!["http:", "https:", UNIX].includes(new URL(url).protocol))
@@ -93,28 +123,32 @@ export class Client {
 	}
 
 	/**
-	 * POST /v1/evaluate.
+	 * POST /v1/evaluate: potential, gradient, Hessian and values per contact, as `outputs` selects.
 	 *
 	 *     (await client.evaluate({dim: 2, velocities: new Float64Array([0.5, 0]), friction: {eps_v: 1e-3, mu: 0.3},
 	 *         collisions: {plane_vertex: {vertices: [0], plane_normal: [0, 1], normal_force: 10}}})).gradient  // 3, 0
-	 * @param {Batch} batch
+	 * @template {Output} [O=DefaultOutput]
+	 * @template {HessianFormat} [F="triplets"]
+	 * @template {boolean} [P=true]
+	 * @param {Batch & import("./types.mjs").Asked<O, F, P>} batch
 	 * @param {Abortable} [options]
-	 * @returns {Promise<Answer>}
+	 * @returns {Promise<import("./types.mjs").Evaluated<O, F, P>>}
 	 */
 	async evaluate(batch, { signal } = {}) {
 		return arrays(await this.#post("/v1/evaluate", batch, signal));
 	}
 
 	/**
-	 * POST /v1/check: how far gradient and Hessian agree with central differences.
+	 * POST /v1/check: how far gradient and Hessian agree with central differences. `derivatives: true` also compares
+	 * the derivatives with respect to every field.
 	 *
 	 *     (await client.check(batch)).agrees
 	 * @param {Batch} batch
-	 * @param {Abortable} [options]
-	 * @returns {Promise<Answer>}
+	 * @param {{derivatives?: boolean} & Abortable} [options]
+	 * @returns {Promise<CheckAnswer>}
 	 */
-	async check(batch, { signal } = {}) {
-		return arrays(await this.#post("/v1/check", batch, signal));
+	async check(batch, { derivatives = false, signal } = {}) {
+		return arrays(await this.#post("/v1/check" + compared(derivatives), batch, signal));
 	}
 
 	/**
@@ -122,10 +156,10 @@ export class Client {
 	 * evaluate() without outputs and their options.
 	 *
 	 *     (await client.jvp(batch, { "/friction/mu": 1 })).tangents.gradient
-	 * @param {Batch} batch
+	 * @param {Motion} batch
 	 * @param {Tangents} tangents
 	 * @param {Abortable} [options]
-	 * @returns {Promise<Answer>}
+	 * @returns {Promise<JvpAnswer>}
 	 */
 	async jvp(batch, tangents, { signal } = {}) {
 		return arrays(await this.#post("/v1/jvp", { ...batch, tangents }, signal));
@@ -136,11 +170,12 @@ export class Client {
 	 * with respect to every number of the fields named by `wrt`, a list of JSON Pointers.
 	 *
 	 *     (await client.vjp(batch, { potential: 1 }, ["/positions"])).cotangents["/positions"]
-	 * @param {Batch} batch
+	 * @template {FieldPointer} W
+	 * @param {Motion} batch
 	 * @param {Cotangents} cotangents
-	 * @param {string[]} wrt
+	 * @param {readonly W[]} wrt
 	 * @param {Abortable} [options]
-	 * @returns {Promise<Answer>}
+	 * @returns {Promise<import("./types.mjs").Pulled<W>>}
 	 */
 	async vjp(batch, cotangents, wrt, { signal } = {}) {
 		return arrays(await this.#post("/v1/vjp", { ...batch, cotangents, wrt }, signal));
@@ -150,8 +185,8 @@ export class Client {
 	 * Stores the contacts in the service, as a CollisionSet. Options: name, by default a random one.
 	 * `batch` has the fields of evaluate() without velocities, outputs and their options. It needs n_vertices unless
 	 * another field has a row per vertex.
-	 * @param {Batch} batch
-	 * @param {{name?: string, signal?: AbortSignal}} [options]
+	 * @param {CollisionSetDocument} batch
+	 * @param {{name?: string} & Abortable} [options]
 	 */
 	async set(batch, { name = freeName(), signal } = {}) {
 		const set = new CollisionSet(name, (...request) => this.#send(...request), this.frames);
@@ -162,9 +197,9 @@ export class Client {
 	/**
 	 * Calls use(contacts) with a set, deletes the set afterwards, and returns the result of `use`.
 	 * @template T
-	 * @param {Batch} batch
+	 * @param {CollisionSetDocument} batch
 	 * @param {(contacts: CollisionSet) => T | Promise<T>} use
-	 * @param {{name?: string, signal?: AbortSignal}} [options]
+	 * @param {{name?: string} & Abortable} [options]
 	 * @returns {Promise<T>}
 	 */
 	async withSet(batch, use, options) {
@@ -177,13 +212,14 @@ export class Client {
 	}
 
 	/**
-	 * A scalar function of the friction law at many points.
+	 * A scalar function of the friction law at many points: shape [n], or [n, 2] where a value is a pair.
 	 *
 	 *     await client.function("smooth_mu", {y: new Float64Array([0, 5e-4]), mu_s: 1, mu_k: 0.1, eps_v: 1e-3})
-	 * @param {string} name
-	 * @param {Record<string, any>} parameters
+	 * @template {FunctionName} N
+	 * @param {N} name
+	 * @param {import("./openapi.mjs").FunctionCalls[N]} parameters
 	 * @param {Abortable} [options]
-	 * @returns {Promise<Float64Array>}
+	 * @returns {Promise<Doubles>}
 	 */
 	async function(name, parameters, { signal } = {}) {
 		return arrays(await this.#post("/v1/functions/" + encodeURIComponent(name), parameters, signal)).values;
@@ -191,23 +227,56 @@ export class Client {
 
 	/**
 	 * The scalar functions.
-	 * @returns {Promise<{name: string, meaning: string, parameters: string[]}[]>}
+	 * @param {Abortable} [options]
+	 * @returns {Promise<import("./openapi.mjs").FunctionDescription[]>}
 	 */
-	async functions() {
-		return (await this.#ask("GET", "/v1/functions")).functions;
+	async functions({ signal } = {}) {
+		return (await this.#ask("GET", "/v1/functions", undefined, undefined, signal)).functions;
+	}
+
+	/**
+	 * The caller's collision sets in the service, and their memory.
+	 * @param {Abortable} [options]
+	 * @returns {Promise<import("./openapi.mjs").CollisionSetList>}
+	 */
+	async sets({ signal } = {}) {
+		return this.#ask("GET", "/v1/sets", undefined, undefined, signal);
 	}
 
 	/**
 	 * Version, limits, threads of the service.
-	 * @returns {Promise<Answer>}
+	 * @param {Abortable} [options]
+	 * @returns {Promise<import("./openapi.mjs").Info>}
 	 */
-	async info() {
-		return this.#ask("GET", "/v1/info");
+	async info({ signal } = {}) {
+		return this.#ask("GET", "/v1/info", undefined, undefined, signal);
+	}
+
+	/**
+	 * Any route of the service, with the token, retries and timeout of the client.
+	 *
+	 *     const { document } = await client.request("GET /v1/sets/{name}", { path: { name: "run-17" } });
+	 *     const { headers } = await client.request("HEAD /v1/sets/{name}", { path: { name: "run-17" } });
+	 *     (await client.request("GET /metrics")).document    // text
+	 * @template {Route} R
+	 * @param {R} route
+	 * @param {import("./types.mjs").RouteArguments<R>} options
+	 * @returns {Promise<import("./types.mjs").RouteAnswer<R>>}
+	 */
+	async request(route, ...options) {
+		const { path = {}, query = {}, body, headers = {}, signal } = options[0] ?? {};
+		const [method, template] = route.split(" "), ours = template.startsWith("/v1/");
+		const type = method === "PATCH" ? PATCH_TYPE : JSON_TYPE;
+		const content = body === undefined ? [undefined, undefined] : encode(body, ours && this.frames, type);
+		const found = await this.#send(method, filled(template, path) + search(query), ...content, signal,
+			{ ...!ours && { Accept: "*/*" }, ...headers });
+		return { ...found, document: ours ? arrays(found.document) : found.document };
 	}
 
 	/**
 	 * Waits between two tries; a program may replace it.
 	 * @param {number} seconds
+	 * @returns {Promise<void>}
 	 */
 	async wait(seconds) {
 		return new Promise((resolve) => setTimeout(resolve, 1000 * seconds));
@@ -221,7 +290,7 @@ export class Client {
 		return (await this.#send(method, path, body, contentType, signal)).document;
 	}
 
-	/** The document of the answer, and the version of the set if it is about one. */
+	/** The document of the answer, its status and its headers. */
 	async #send(method, path, body, contentType, signal, more = {}) {
 		const headers = { ...this.headers, ...more };
 		if (body !== undefined)
@@ -231,7 +300,7 @@ export class Client {
 			try {
 				const { response, data } = await this.#exchange(method, path, body, headers, signal);
 				if (!REPEATED.includes(response.status))
-					return { document: documentOf(response, data), version: response.headers.get("Collision-Set-Version") };
+					return { status: response.status, headers: response.headers, document: documentOf(method, path, response, data) };
 				failure = problemOf(response, data);
 				wait = Number(/^\d{1,8}$/.exec(response.headers.get("Retry-After")) ?? 0);
 			} catch (error) {
@@ -304,7 +373,7 @@ export class CollisionSet {
 	/**
 	 * Client.set calls this.
 	 * @param {string} name
-	 * @param {Function} send
+	 * @param {(...request: any[]) => Promise<any>} send
 	 * @param {boolean} frames
 	 */
 	constructor(name, send, frames) {
@@ -324,10 +393,13 @@ export class CollisionSet {
 
 	/**
 	 * The answer of Client.evaluate for the set with these velocities (null where there are no vertices).
-	 * @param {Numbers} velocities
-	 * @param {Query} [query]
+	 * @template {Output} [O=DefaultOutput]
+	 * @template {HessianFormat} [F="triplets"]
+	 * @template {boolean} [P=true]
+	 * @param {Matrix | null} velocities  [n_vertices, dim]
+	 * @param {Query & import("./types.mjs").Asked<O, F, P>} [query]
 	 * @param {Abortable} [options]
-	 * @returns {Promise<Answer>}
+	 * @returns {Promise<import("./types.mjs").Evaluated<O, F, P>>}
 	 */
 	async evaluate(velocities, query = {}, { signal } = {}) {
 		return arrays(await this.#ask("POST", "/evaluate", asked(velocities, query), signal));
@@ -335,22 +407,22 @@ export class CollisionSet {
 
 	/**
 	 * The answer of Client.check.
-	 * @param {Numbers} velocities
+	 * @param {Matrix | null} velocities  [n_vertices, dim]
 	 * @param {Query} [query]
-	 * @param {Abortable} [options]
-	 * @returns {Promise<Answer>}
+	 * @param {{derivatives?: boolean} & Abortable} [options]
+	 * @returns {Promise<CheckAnswer>}
 	 */
-	async check(velocities, query = {}, { signal } = {}) {
-		return arrays(await this.#ask("POST", "/check", asked(velocities, query), signal));
+	async check(velocities, query = {}, { derivatives = false, signal } = {}) {
+		return arrays(await this.#ask("POST", "/check" + compared(derivatives), asked(velocities, query), signal));
 	}
 
 	/**
 	 * The answer of Client.jvp for the set with these velocities, along tangents of fields of the set or of the query.
-	 * @param {Numbers} velocities
+	 * @param {Matrix | null} velocities  [n_vertices, dim]
 	 * @param {Tangents} tangents
-	 * @param {Query} [query]
+	 * @param {MotionQuery} [query]
 	 * @param {Abortable} [options]
-	 * @returns {Promise<Answer>}
+	 * @returns {Promise<JvpAnswer>}
 	 */
 	async jvp(velocities, tangents, query = {}, { signal } = {}) {
 		return arrays(await this.#ask("POST", "/jvp", { ...asked(velocities, query), tangents }, signal));
@@ -358,12 +430,13 @@ export class CollisionSet {
 
 	/**
 	 * The answer of Client.vjp for the set with these velocities, with respect to fields of the set or of the query.
-	 * @param {Numbers} velocities
+	 * @template {FieldPointer} W
+	 * @param {Matrix | null} velocities  [n_vertices, dim]
 	 * @param {Cotangents} cotangents
-	 * @param {string[]} wrt
-	 * @param {Query} [query]
+	 * @param {readonly W[]} wrt
+	 * @param {MotionQuery} [query]
 	 * @param {Abortable} [options]
-	 * @returns {Promise<Answer>}
+	 * @returns {Promise<import("./types.mjs").Pulled<W>>}
 	 */
 	async vjp(velocities, cotangents, wrt, query = {}, { signal } = {}) {
 		return arrays(await this.#ask("POST", "/vjp", { ...asked(velocities, query), cotangents, wrt }, signal));
@@ -371,18 +444,19 @@ export class CollisionSet {
 
 	/**
 	 * The Hessian without its numbers.
-	 * @param {{format?: "csr" | "bsr" | "triplets", triangle?: "full" | "upper" | "lower", signal?: AbortSignal}} [options]
-	 * @returns {Promise<Answer>}
+	 * @template {PatternFormat} [F="csr"]
+	 * @param {import("./types.mjs").PatternOptions<F>} [options]
+	 * @returns {Promise<import("./types.mjs").PatternIn<F>>}
 	 */
-	async pattern({ format = "csr", triangle = "full", signal } = {}) {
-		const query = new URLSearchParams({ format, triangle });
-		return arrays(await this.#ask("GET", "/pattern?" + query, undefined, signal));
+	async pattern({ format, triangle = "full", signal } = {}) {
+		const query = search({ format: format ?? "csr", triangle });
+		return arrays(await this.#ask("GET", "/pattern" + query, undefined, signal));
 	}
 
 	/**
-	 * The service's description of the set.
+	 * GET /v1/sets/NAME: numbers of contacts, bytes, and when the set was used.
 	 * @param {Abortable} [options]
-	 * @returns {Promise<Answer>}
+	 * @returns {Promise<CollisionSetDescription>}
 	 */
 	async info({ signal } = {}) {
 		return this.#ask("GET", "", undefined, signal);
@@ -390,7 +464,7 @@ export class CollisionSet {
 
 	/**
 	 * Replaces the whole set.
-	 * @param {Batch} batch
+	 * @param {CollisionSetDocument} batch
 	 * @param {Abortable} [options]
 	 */
 	async put(batch, { signal } = {}) {
@@ -399,7 +473,7 @@ export class CollisionSet {
 
 	/**
 	 * Replaces some fields (JSON Merge Patch: null removes one). If they are refused, the set does not change.
-	 * @param {Batch} fields
+	 * @param {import("./openapi.mjs").CollisionSetPatch} fields
 	 * @param {Abortable} [options]
 	 */
 	async patch(fields, { signal } = {}) {
@@ -420,7 +494,7 @@ export class CollisionSet {
 	 * Patches the anchors with those of an answer (outputs: collisions, collision_outputs: anchor), for the next step.
 	 * ratio: this step's length divided by the next one's, if `velocities` are velocities. The next step must have the
 	 * same contacts; otherwise match anchors yourself.
-	 * @param {Answer} answer
+	 * @param {Pick<Answer, "collisions">} answer
 	 * @param {number} [ratio]
 	 * @param {Abortable} [options]
 	 */
@@ -460,8 +534,9 @@ export class CollisionSet {
 	}
 
 	async #change(method, fields, signal, headers) {
-		const type = method === "PATCH" ? "application/merge-patch+json" : JSON_TYPE;
-		return (await this.#send(method, this.path, ...encode(fields, this.#frames, type), signal, headers)).version;
+		const type = method === "PATCH" ? PATCH_TYPE : JSON_TYPE;
+		const answer = await this.#send(method, this.path, ...encode(fields, this.#frames, type), signal, headers);
+		return answer.headers.get("Collision-Set-Version");
 	}
 
 	async #ask(method, action, query, signal) {
@@ -478,6 +553,26 @@ export class CollisionSet {
 			}
 		}
 	}
+}
+
+/** A path with its parameters in place: /v1/sets/{name}. */
+function filled(template, parameters) {
+	return template.replace(/\{(\w+)\}/g, (_, name) => {
+		if (parameters[name] === undefined)
+			throw new TypeError(`${template} needs path: { ${name} }`);
+		return encodeURIComponent(parameters[name]);
+	});
+}
+
+/** A query with its question mark; lists are separated by commas. */
+function search(parameters) {
+	const given = Object.entries(parameters).filter(([, value]) => value !== undefined);
+	const text = (value) => ArrayBuffer.isView(value) || Array.isArray(value) ? Array.from(value).join(",") : String(value);
+	return given.length ? "?" + new URLSearchParams(given.map(([name, value]) => [name, text(value)])) : "";
+}
+
+function compared(derivatives) {
+	return derivatives ? "?derivatives=true" : "";
 }
 
 function asked(velocities, query) {
@@ -521,6 +616,7 @@ function encode(fields, frames, type = JSON_TYPE) {
 /**
  * A document as a frame: its typed arrays in binary, everything else as text.
  * @param {Record<string, any>} document
+ * @returns {Uint8Array}
  */
 export function encodeFrame(document) {
 	const parts = split(document, true);
@@ -617,14 +713,17 @@ function isObject(value) {
 	return typeof value === "object" && value !== null && !Array.isArray(value) && !ArrayBuffer.isView(value);
 }
 
-function documentOf(response, data) {
-	if (response.status === 204)
-		return null;
-	if (![200, 201].includes(response.status))
+function documentOf(method, path, response, data) {
+	if (![200, 201, 204].includes(response.status))
 		throw problemOf(response, data);
+	if (response.status === 204 || method === "HEAD")
+		return null;
 	try {
 		const type = (response.headers.get("Content-Type") ?? "").split(";")[0];
-		return type === FRAME ? decodeFrame(data) : JSON.parse(new TextDecoder().decode(data));
+		if (type === FRAME)
+			return decodeFrame(data);
+		const text = new TextDecoder().decode(data);
+		return type.startsWith("text/") && !path.startsWith("/v1/") ? text : JSON.parse(text);
 	} catch (error) {
 		throw new FrictiondError(response.status, "Not an answer of frictiond", error.message);
 	}
@@ -634,9 +733,11 @@ function problemOf(response, data) {
 	const kind = REPEATED.includes(response.status) ? Unavailable : FrictiondError;
 	const text = new TextDecoder().decode(data), id = response.headers.get("X-Request-Id");
 	try {
-		const { title, detail, errors = [], code = null } = JSON.parse(text);
+		const { title, detail, errors = [], code = null, error } = JSON.parse(text);
 		if (title && detail)
 			return new kind(response.status, title, detail, errors, id, code);
+		if (error?.type && error.message)  // of a UM-Bridge route
+			return new kind(response.status, error.type, error.message, [], id);
 	} catch {
 		// A proxy's page.
 	}

@@ -1,8 +1,9 @@
 // A tile on the floor with a pin on top: forces and sparse Hessian. For node, and for the page tile.html.
 //
-// usage: node examples/javascript/tile.mjs [URL]      URL of the service, default http://127.0.0.1:8080
-// Needs node 18 or later (Debian: nodejs).
-import { Client } from "./frictiond.mjs";
+// usage: npm install --prefix examples/javascript     once
+//        node examples/javascript/tile.mjs [URL]      URL of the service, default http://127.0.0.1:8080
+// Needs node 18 or later (Debian: nodejs npm).
+import { Client } from "frictiond";
 
 const batch = {
 	dim: 3,

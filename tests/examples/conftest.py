@@ -12,11 +12,15 @@ import re
 import shutil
 import socket
 import subprocess
+import sys
 import threading
 
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+import npm_project as npm  # noqa: E402
+
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?!\w)")
 PROBLEM = {"type": "about:blank", "title": "Unprocessable Content", "status": 422, "detail": "must be larger than 0",
            "errors": [{"pointer": "/friction/eps_v", "detail": "must be larger than 0"}]}
@@ -45,13 +49,13 @@ def run_in_root(*command, **more):
     command[0] = "/usr/bin/python3" if command[0] == "python3" else command[0]
     if not shutil.which(command[0], path=os.environ["PATH"] + ":" + str(ROOT)):
         pytest.fail(f"{command[0]} is missing: scripts/packages examples")
-    return subprocess.run(command, cwd=ROOT, env={**environment(), **more.pop("environment", {})}, text=True,
+    return subprocess.run(command, cwd=more.pop("cwd", ROOT), env={**environment(), **more.pop("environment", {})}, text=True,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
 
 
 @pytest.fixture(scope="session")
 def run():
-    """run("node", "examples/javascript/tile.mjs", server) returns the output of a command, which must succeed."""
+    """run("examples/curl/tile.sh", server) returns the output of a command, which must succeed."""
     def run_one(*command, **more):
         done = run_in_root(*command, **more)
         assert done.returncode == 0, f"{command} ended with {done.returncode}:\n{done.stdout}\n{done.stderr}"
@@ -61,12 +65,18 @@ def run():
 
 @pytest.fixture(scope="session")
 def fail():
-    """fail("node", "examples/javascript/tile.mjs", nobody) returns all output of a command that must exit with 1."""
+    """fail("examples/curl/tile.sh", nobody) returns all output of a command that must exit with 1."""
     def run_one(*command, **more):
         done = run_in_root(*command, **more)
         assert done.returncode == 1, f"{command} ended with {done.returncode}:\n{done.stdout}\n{done.stderr}"
         return done.stdout + done.stderr
     return run_one
+
+
+@pytest.fixture(scope="session")
+def npm_project(tmp_path_factory):
+    """A folder with the npm package installed, and the examples in JavaScript."""
+    return npm.npm_project(tmp_path_factory.mktemp("npm"))
 
 
 @pytest.fixture(scope="session")

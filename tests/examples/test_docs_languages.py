@@ -11,9 +11,8 @@ from snippets import ROOT, URL, compare  # noqa: E402
 
 HERE = snippets.to_run(with_examples=True)
 # Commands that run a file from the repository's root. Files in C and C++ name their command in their first line.
-COMMANDS = {"python": ["/usr/bin/python3", "FILE"], "javascript": ["node", "--input-type=module", "-"],
-            "sh": ["bash", "-eu", "FILE"]}
-NAMES = {"python": "block.py", "javascript": "block.mjs", "sh": "block.sh"}
+COMMANDS = {"python": ["/usr/bin/python3", "FILE"], "sh": ["bash", "-eu", "FILE"]}
+NAMES = {"python": "block.py", "sh": "block.sh"}
 
 
 def of(*languages):
@@ -28,8 +27,14 @@ def test_every_language_has_a_block():
 def test_interpreted(server, block, tmp_path):
     path, source = tmp_path / NAMES[block.language], block.source.replace(URL, server)
     path.write_text(source)
-    words = [str(path) if word == "FILE" else word for word in COMMANDS[block.language]]
-    compare(snippets.command(*words, **({"input": source} if "-" in words else {})), block)
+    compare(snippets.command(*(str(path) if word == "FILE" else word for word in COMMANDS[block.language])), block)
+
+
+@pytest.mark.parametrize("block", of("javascript"), ids=str)
+def test_javascript(server, block, npm_project):
+    """In a project in which the npm package is installed."""
+    (npm_project / "block.mjs").write_text(block.source.replace(URL, server))
+    compare(snippets.command("node", npm_project / "block.mjs"), block)
 
 
 @pytest.mark.parametrize("block", of("c", "cpp"), ids=str)

@@ -1,5 +1,5 @@
-"""The JavaScript module examples/javascript/frictiond.mjs and its node example. Its page is tested in
-tests/explorer."""
+"""The JavaScript module clients/javascript/frictiond.mjs and its node example. Its page is tested in tests/explorer, the
+package and its types in test_npm.py."""
 import json
 import pathlib
 
@@ -13,7 +13,7 @@ from test_python import ALL, PLANE, SCENE, TILE, frame, plainly
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = """
-import * as frictiond from "%s/examples/javascript/frictiond.mjs";
+import * as frictiond from "%s/clients/javascript/frictiond.mjs";
 const { Client } = frictiond, [url, ...words] = process.argv.slice(1);
 const given = words.map((word) => JSON.parse(word));
 function show(key, value) {
@@ -77,15 +77,11 @@ def assert_same(answer, expected, where=""):
         assert answer == expected, where
 
 
-def test_the_tile(tile, run, server, same):
-    same(tile, run("node", "examples/javascript/tile.mjs", server))
-
-
-def test_the_example_says_why_it_fails(fail, nobody, refusing):
-    output = fail("node", "examples/javascript/tile.mjs", nobody)
+def test_the_example_says_why_it_fails(fail, nobody, refusing, npm_project):
+    output = fail("node", "tile.mjs", nobody, cwd=npm_project)
     assert "ECONNREFUSED" in output and nobody in output and output.rstrip().endswith("is it running?")
-    assert "/friction/eps_v: must be larger than 0" in fail("node", "examples/javascript/tile.mjs", refusing)
-    assert "Invalid URL" in fail("node", "examples/javascript/tile.mjs", "nonsense")
+    assert "/friction/eps_v: must be larger than 0" in fail("node", "tile.mjs", refusing, cwd=npm_project)
+    assert "Invalid URL" in fail("node", "tile.mjs", "nonsense", cwd=npm_project)
 
 
 @pytest.mark.parametrize("batch", [PLANE, TILE, SCENE], ids=["plane", "tile", "scene"])
@@ -245,6 +241,36 @@ def test_functions_and_info(js, server):
     assert found[4]["status"] == 404 and found[5]["pointer"] == "/epsv"
 
 
+def test_any_route(js, server):
+    found = js("""
+        const client = new Client(url), path = {name: "any-route"}, body = given[0];
+        const put = await client.request("PUT /v1/sets/{name}", {path, body, headers: {"If-None-Match": "*"}});
+        const again = await caught(client.request("PUT /v1/sets/{name}", {path, body, headers: {"If-None-Match": "*"}}));
+        const head = await client.request("HEAD /v1/sets/{name}", {path});
+        const query = {y: new Float64Array([0, 0.5]), mu_s: [1], mu_k: [0.5], eps_v: [1], mu_transition: "quadratic"};
+        const values = await client.request("GET /v1/functions/{name}", {path: {name: "smooth_mu"}, query});
+        const posted = await client.function("smooth_mu", {...query, y: [0, 0.5]});
+        const metrics = await client.request("GET /metrics");
+        const sets = (await client.sets()).sets.map((set) => set.name);
+        const gone = await client.request("DELETE /v1/sets/{name}", {path});
+        return [put, again, head, values.document, posted, metrics, sets, gone,
+                await caught(client.request("GET /v1/sets/{name}", {path: {}})),
+                await caught(client.request("POST /Evaluate", {body: {name: "none", input: []}})),
+                await caught(client.request("HEAD /v1/sets/{name}", {path})),
+                (await client.request("GET /v1/sets")).document.sets.filter((set) => set.name === "any-route"),
+                head.headers.get("Collision-Set-Version") === put.headers.get("Collision-Set-Version")]""",
+               server, {key: value for key, value in PLANE.items() if key != "velocities"} | {"n_vertices": 1})
+    assert found[0]["status"] == 201 and found[0]["document"]["n_collisions"] == 1
+    assert (found[1]["status"], found[1]["code"]) == (412, "set_exists")
+    assert (found[2]["status"], found[2]["document"]) == (200, None)
+    assert found[3]["values"] == found[4] and found[4]["type"] == "Float64Array"
+    assert "# TYPE frictiond_" in found[5]["document"] and "any-route" in found[6]
+    assert (found[7]["status"], found[7]["document"]) == (204, None)
+    assert "needs path: { name }" in found[8]["message"]
+    assert (found[9]["status"], found[9]["title"]) == (400, "ModelNotFound")
+    assert (found[10]["status"], found[11], found[12]) == (404, [], True)
+
+
 # Collision sets
 
 ASKED = TYPED + """
@@ -354,10 +380,12 @@ def test_over_a_unix_socket(js, unix_server):
         const client = new Client(url), whole = await client.evaluate({...batch, ...query});
         const [error] = [await caught(client.evaluate({}))];
         return [whole, await client.withSet(typedBatch, (set) => set.evaluate(typedVelocities, options)),
-                error.status, await caught(new Hasty(url + "-nobody").info())]""", unix_server, *parts(BATCH))
+                error.status, await caught(new Hasty(url + "-nobody").info()),
+                await client.request("GET /metrics")]""", unix_server, *parts(BATCH))
     assert found[0] == found[1] and len(found[0]["gradient"]["values"]) > 0
     assert found[2] == 422
     assert found[3]["unavailable"] and found[3]["message"].endswith("is it running?")
+    assert found[4]["document"].startswith("#")
 
 
 # Errors

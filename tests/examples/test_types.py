@@ -1,5 +1,5 @@
-"""The types that the clients for Python and JavaScript declare are complete, and the compilers accept right programs
-and refuse wrong ones."""
+"""The types that the client for Python declares are complete, and mypy accepts right programs and refuses wrong ones.
+test_npm.py does the same for JavaScript."""
 import inspect
 import os
 import pathlib
@@ -7,14 +7,9 @@ import re
 import subprocess
 import sys
 
-import pytest
-
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "examples" / "python"))
 import frictiond  # noqa: E402
-
-TYPESCRIPT = ROOT / "build/openapi"
-COMMON = ["--strict", "--target", "es2022", "--module", "nodenext", "--moduleResolution", "nodenext", "--lib", "es2022,dom"]
 
 
 def members(owner):
@@ -74,52 +69,3 @@ def test_mistakes_in_a_python_program(tmp_path):
     (tmp_path / "program.py").write_text("\n".join(lines) + "\n")
     found = re.findall(r":(\d+): error: .*\[([\w-]+)\]", mypy(tmp_path / "program.py").stdout)
     assert found == [(str(3 + k), code) for k, (_, code) in enumerate(PYTHON_MISTAKES)]
-
-
-JAVASCRIPT = """
-import { Client, CollisionSet, FrictiondError, VERSION, decodeFrame, encodeFrame } from "./frictiond.mjs";
-const client = new Client("http://127.0.0.1:8080", { token: null, timeout: 1.5 });
-const answer = await client.evaluate({ dim: 3, velocities: new Float64Array(3) }, { signal: new AbortController().signal });
-const contacts: CollisionSet = await client.set(answer, { name: "run-17" });
-await contacts.evaluate(null, { body_velocities: [[0, 0, 0]] });
-await contacts.evaluate(new Float64Array(3));
-const rows: number = await client.withSet({}, async (set) => (await set.pattern({ format: "bsr" })).indptr.length);
-const values: Float64Array = await client.function("smooth_mu", { y: [0] });
-const code: string | null = new FrictiondError(422, "", "").code;
-const bytes: Uint8Array = encodeFrame(decodeFrame(new ArrayBuffer(8)));
-const major: string = VERSION.split(".")[0]!;
-"""
-JAVASCRIPT_MISTAKES = ["new Client(8080);", "client.evaluate();", 'client.evaluate("batch");', "client.jvp({});",
-                       "client.set({}, { name: 17 });", "client.vjp({}, {}, 3);", 'contacts.pattern({ format: "dense" });',
-                       "contacts.evaluate(3);", "client.evaluation({});", 'contacts.carry({}, "1");']
-
-
-@pytest.fixture(scope="module")
-def tsc(tmp_path_factory):
-    """tsc(lines): the numbers of the lines that the compiler refuses in a module next to the client's declarations"""
-    subprocess.run([ROOT / "scripts/npm_packages", ROOT / "tests/examples/openapi", TYPESCRIPT], check=True)
-    folder = tmp_path_factory.mktemp("types")
-
-    def compile_one(*words):
-        return subprocess.run(["node", TYPESCRIPT / "node_modules/typescript/bin/tsc", *COMMON, *words], cwd=folder,
-                              stdout=subprocess.PIPE, text=True)
-
-    made = compile_one("--allowJs", "--declaration", "--emitDeclarationOnly", "--outDir", folder,
-                       ROOT / "examples/javascript/frictiond.mjs")
-    assert made.returncode == 0, made.stdout
-    assert not re.search(r"^(?!.*Record).*: any\b", (folder / "frictiond.d.mts").read_text(), re.M)
-
-    def refused(text):
-        (folder / "program.mts").write_text(text)
-        return [int(line) for line in re.findall(r"program\.mts\((\d+),", compile_one("--noEmit", "program.mts").stdout)]
-
-    return refused
-
-
-def test_a_program_in_typescript(tsc):
-    assert tsc(JAVASCRIPT) == []
-
-
-def test_mistakes_in_a_program_in_typescript(tsc):
-    lines = ['import { Client } from "./frictiond.mjs";', "const client = new Client(), contacts = await client.set({});"]
-    assert tsc("\n".join([*lines, *JAVASCRIPT_MISTAKES])) == [3 + k for k in range(len(JAVASCRIPT_MISTAKES))]

@@ -1,13 +1,16 @@
-"""examples/javascript/tile.html from a static server, posting to a service on another origin."""
+"""examples/javascript/tile.html from a static server, with the npm package, posting to a service on another origin."""
 import functools
 import http.server
 import pathlib
 import subprocess
+import sys
 import threading
 
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from npm_project import npm_project  # noqa: E402
+
 TOKEN = "0123456789abcdef0123456789abcdef"
 
 
@@ -17,9 +20,14 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 
 @pytest.fixture(scope="module")
-def origin():
-    """The origin of a static server of examples/javascript."""
-    handler = functools.partial(Quiet, directory=ROOT / "examples" / "javascript")
+def project(tmp_path_factory):
+    return npm_project(tmp_path_factory.mktemp("npm"))
+
+
+@pytest.fixture(scope="module")
+def origin(project):
+    """The origin of a static server of a project in which the npm package is installed."""
+    handler = functools.partial(Quiet, directory=project)
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as listener:
         listener.daemon_threads = True
         thread = threading.Thread(target=listener.serve_forever, args=(0.02,))
@@ -43,9 +51,9 @@ def evaluated(browser, origin):
     return show
 
 
-def test_the_page_shows_what_node_prints(server_with, evaluated, origin):
+def test_the_page_shows_what_node_prints(server_with, evaluated, origin, project):
     service = server_with("--allow-origin", origin)
-    expected = subprocess.run(["node", "examples/javascript/tile.mjs", service], cwd=ROOT, check=True,
+    expected = subprocess.run(["node", "tile.mjs", service], cwd=project, check=True,
                               capture_output=True, text=True).stdout
     shown, messages = evaluated(service)
     assert shown == expected.rstrip("\n")
