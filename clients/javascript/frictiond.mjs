@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /**
  * Client of frictiond, the friction evaluation service, for browsers and for node 18 or later.
  *
@@ -51,6 +52,8 @@ const INDICES = ["rows", "cols", "indptr", "indices", "status", "vertices", "bod
 const LISTS = ["shape", "skipped", "notes", "sets", "functions", "parameters", "fields", "formats"];
 const REPEATED = [429, 502, 503, 504];
 const FIRST_WAIT = 0.05, LONGEST_WAIT = 30;  // seconds between tries
+// Bundlers for browsers would look for a module that import() names with a literal.
+const NODE_HTTP = "node:http";
 const UNIX = "http+unix:", LOST = ["unknown_set", "set_changed"], PUTS = 3;
 
 /**
@@ -300,7 +303,8 @@ export class Client {
 			try {
 				const { response, data } = await this.#exchange(method, path, body, headers, signal);
 				if (!REPEATED.includes(response.status))
-					return { status: response.status, headers: response.headers, document: documentOf(method, path, response, data) };
+					return { status: response.status, headers: response.headers,
+						document: documentOf(method, path, response, data) };
 				failure = problemOf(response, data);
 				wait = Number(/^\d{1,8}$/.exec(response.headers.get("Retry-After")) ?? 0);
 			} catch (error) {
@@ -337,7 +341,7 @@ export class Client {
 
 	/** fetch does not support Unix-domain sockets. */
 	async #exchangeUnix(method, path, body, headers, signal) {
-		const http = await import("node:http");
+		const http = await import(/* webpackIgnore: true */ /* @vite-ignore */ NODE_HTTP);
 		this.agent ??= new http.Agent({ keepAlive: true });
 		const socketPath = this.url.slice(UNIX.length + 2);
 		if (body !== undefined)

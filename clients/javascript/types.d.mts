@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /**
  * The numbers of requests and answers, and results that depend on the request. openapi.d.mts, which is generated, has
  * the documents themselves.

@@ -98,7 +98,8 @@ async function methods(): Promise<void> {
 	const answer = await client.evaluate({
 		...contacts, velocities, outputs: ["potential", "gradient", "hessian"], hessian: { format: "csr" } });
 	const row: number = answer.hessian.indices[answer.hessian.indptr[0] ?? 0] ?? -1;
-	console.log("potential", answer.potential, "gradient", ...answer.gradient, "shape", ...answer.hessian.shape, "first column", row);
+	console.log("potential", answer.potential, "gradient", ...answer.gradient, "shape", ...answer.hessian.shape,
+		"first column", row);
 
 	const { cotangents } = await client.vjp(batch, { potential: 1 }, ["/friction/mu", "/velocities"]);
 	const pulled: Doubles = cotangents["/velocities"];

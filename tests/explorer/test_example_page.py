@@ -60,6 +60,42 @@ def test_the_page_shows_what_node_prints(server_with, evaluated, origin, project
     assert messages == []
 
 
+CLIENT = """async (url) => {
+    const { Client, FrictiondError } = await import("frictiond"), client = new Client(url, {retries: 0});
+    const vertices = Int32Array.from({length: 1000}, (_, i) => i), normal_force = new Float64Array(1000).fill(8);
+    const lagged = {dim: 3, n_vertices: 1000, friction: {eps_v: 0.5, mu: 0.5},
+        collisions: {plane_vertex: {vertices, plane_normal: [0, 0, 1], normal_force}}};
+    const velocities = new Float64Array(3000).fill(0.25), outputs = ["gradient"], found = [];
+    await client.withSet(lagged, async (contacts) => {
+        const { gradient } = await contacts.evaluate(velocities, {outputs});
+        found.push([gradient.constructor.name, gradient.shape, gradient[0], gradient[2999]]);
+        await contacts.patch({friction: {mu: 0.25}});
+        await client.request("DELETE /v1/sets/{name}", {path: {name: contacts.name}});
+        found.push((await contacts.evaluate(velocities, {outputs})).gradient[0] / gradient[0]);
+        const error = await contacts.evaluate(velocities, {outputs: ["none"]}).catch((error) => error);
+        found.push([error instanceof FrictiondError, error.status, error.pointer, error.requestId.length]);
+        const controller = new AbortController(), late = contacts.evaluate(velocities, {}, {signal: controller.signal});
+        controller.abort();
+        found.push(await late.catch((error) => error.name));
+    });
+    const unix = new Client("http+unix:///nowhere", {retries: 0});
+    found.push((await client.sets()).sets.length, await unix.info().catch((error) => error.name));
+    return found;
+}"""
+
+
+def test_the_client_in_a_page(server_with, browser, origin):
+    """Typed arrays both ways, a set that is lost and put again, an error, an abort."""
+    found = browser.run("""
+        await state.open({url: given.origin + "/tile.html"});
+        return state.page.evaluate(state.read(given.client), given.service);""",
+                        origin=origin, client=CLIENT, service=server_with("--allow-origin", origin))
+    [kind, shape, first, last], ratio, error, aborted, sets, unix = found
+    assert (kind, shape, last) == ("Float64Array", [3000], 0) and first > 0 and ratio == 0.5
+    assert error == [True, 422, "/outputs/0", 32]
+    assert (aborted, sets, unix) == ("AbortError", 0, "Unavailable")
+
+
 def test_tokens(server_with, evaluated, origin, tmp_path):
     tokens = tmp_path / "tokens"
     tokens.write_text(f"lab {TOKEN}\n")
