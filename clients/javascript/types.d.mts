@@ -6,6 +6,13 @@
 import type { DefaultOutput, EvaluateAnswer, FieldPointer, HessianFormat, HessianTriangle, Output, PatternFormat, Routes,
 	ValueOfField, VjpAnswer } from "./openapi.mjs";
 
+declare global {
+	/** As in TypeScript's library esnext.disposable, which a program need not have. */
+	interface SymbolConstructor {
+		readonly asyncDispose: unique symbol;
+	}
+}
+
 /** An array that is sent in binary, in a frame: row by row, [n, 3] as 3 n numbers. Int8 … Uint16 are sent as int32. */
 export type TypedArray = Float64Array | Float32Array | Int32Array | Uint32Array | BigInt64Array
 	| Int8Array | Uint8Array | Uint8ClampedArray | Int16Array | Uint16Array;
