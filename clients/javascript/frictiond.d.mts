@@ -378,8 +378,8 @@ export type Motion = import("./types.mjs").Without<import("./openapi.mjs").JvpRe
  */
 export type Query = import("./types.mjs").Without<import("./openapi.mjs").CollisionSetQuery, "velocities">;
 export type MotionQuery = import("./types.mjs").Without<import("./openapi.mjs").CollisionSetJvp, "velocities" | "tangents">;
-/** Its end in a block with `await using`. The compiler leaves methods with computed names out. */
 export interface CollisionSet {
+	/** Deletes the set at the end of a block with `await using`. */
 	[Symbol.asyncDispose](): Promise<void>;
 }
 export type * from "./openapi.mjs";

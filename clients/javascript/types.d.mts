@@ -46,13 +46,10 @@ export type HessianIn<F extends HessianFormat, P extends boolean> =
 type WithPattern<H, P extends boolean> = H extends unknown
 	? H & (P extends true ? Required<Pick<H, keyof H & ("rows" | "cols" | "indptr" | "indices")>> : unknown) : never;
 
-/** Outputs that are requested by a literal are present; if the type of `outputs` allows all of them, each may be missing. */
+/** A literal list of outputs makes them present. If the type of `outputs` allows every output, each may be missing. */
 type Requested<O extends Output> = [Output] extends [O] ? never : O;
 
-/**
- * The answer to an evaluation, as far as the request's type tells: `outputs` (O), the Hessian's format (F), and whether
- * it has its pattern (P).
- */
+/** The answer to a request with the outputs O, the Hessian in the format F, and its pattern if P is true. */
 export type Evaluated<O extends Output = DefaultOutput, F extends HessianFormat = "triplets", P extends boolean = true> =
 	Omit<EvaluateAnswer, "hessian" | Requested<O>>
 	& Required<Pick<EvaluateAnswer, Exclude<Requested<O>, "hessian">>>
@@ -93,11 +90,11 @@ export interface ClientOptions {
 export type Route = keyof Routes;
 type NotEmpty<T, K extends string> = keyof T extends never ? { [N in K]?: undefined }
 	: {} extends T ? { [N in K]?: T } : { [N in K]: T };
-/** What a route needs: `path` and `query` parameters, `body`, further `headers`. */
+/** The options of a request to a route: `path` and `query` parameters, `body`, further `headers`. */
 export type RouteOptions<R extends Route> = Abortable & { headers?: Record<string, string> }
 	& NotEmpty<Routes[R]["path"], "path"> & NotEmpty<Routes[R]["query"], "query">
 	& (Routes[R]["body"] extends undefined ? { body?: undefined } : { body: Routes[R]["body"] });
-/** The options of a route, which may be left out if all of them may. */
+/** The options as an argument, which may be left out if each of them may. */
 export type RouteArguments<R extends Route> =
 	{} extends RouteOptions<R> ? [options?: RouteOptions<R>] : [options: RouteOptions<R>];
 
