@@ -179,7 +179,7 @@ static void test_worst(void **state)
 static void test_stop(void **state)
 {
 	(void)state;
-	enum { MANY = 1 << 20, MOST_BETWEEN = 1 << 17 };
+	enum { MANY = 1 << 18, MOST_BETWEEN = 1 << 17 };
 	static const int32_t vertices[] = {MANY - 1};
 	static const double normal[] = {0, 1}, force = 2;
 	double *velocities = calloc(2 * (size_t)MANY, sizeof(*velocities));
