@@ -29,6 +29,11 @@ static void test_bodies(void **state)
 	assert_string_equal(version, "4c3af456c3d477aab3ea8bf511562dfa");
 	api_version_of_body(API_FRAME, &(struct api_part){dim_3, 9}, 1, version);
 	assert_string_equal(version, "1643cdb691cd3d567353e666247a5e13");
+	const struct api_part parts[] = {{dim_3, 4}, {NULL, 0}, {dim_3 + 4, 5}};
+	api_version_of_body(API_JSON, parts, 3, version);
+	assert_string_equal(version, "4c3af456c3d477aab3ea8bf511562dfa");
+	api_version_of_body(API_JSON, parts, 0, version);
+	assert_string_equal(version, "265438279ed49392fe092a98eb84bfb1");
 }
 
 /* The result does not depend on the address of the body. */
