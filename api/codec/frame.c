@@ -140,7 +140,7 @@ static void seek(struct reader *r, size_t offset)
 		r->begin += part_of(r, r->at++).n;
 }
 
-/* Copies bytes of the tail, which may lie in several parts. */
+/* Copies bytes of the tail, which may lie in several parts. @return false if the request was stopped meanwhile */
 static bool gather(struct reader *r, size_t offset, size_t bytes, char *copy)
 {
 	for (size_t n; bytes > 0; offset += n, copy += n, bytes -= n) {
@@ -148,10 +148,9 @@ static bool gather(struct reader *r, size_t offset, size_t bytes, char *copy)
 		const struct api_part part = part_of(r, r->at);
 		const size_t within = offset - r->begin, rest = part.n - within;
 		n = bytes < rest ? bytes : rest;
-		if (!api_account_copy_body(copy, (const char *)part.bytes + within, n))
-			return false;
+		api_account_copy_body(copy, (const char *)part.bytes + within, n);
 	}
-	return true;
+	return !api_account_is_stopped();
 }
 
 /* The bytes of the tail, if they lie in one part and are aligned there; NULL otherwise. */
