@@ -85,15 +85,18 @@ struct region {
 	atomic_int n_through;   /* number of threads that have finished */
 	atomic_size_t position; /* position of the lowest fault */
 	struct fault lowest;
+	atomic_flag noting; /* a lock for `lowest`. One for all regions would stay locked in a fork of the process */
 };
 
 static void note_fault(struct region *region, struct fault fault)
 {
-#pragma omp critical(fric_lowest_fault)
+	while (atomic_flag_test_and_set_explicit(&region->noting, memory_order_acquire))
+		sched_yield();
 	if (fault.position < region->lowest.position) {
 		region->lowest = fault;
 		atomic_store_explicit(&region->position, fault.position, memory_order_relaxed);
 	}
+	atomic_flag_clear_explicit(&region->noting, memory_order_release);
 	atomic_store_explicit(&region->failed, true, memory_order_relaxed);
 }
 
@@ -192,7 +195,11 @@ static void open_region(struct region *region, int n_threads, const struct phase
 struct fault fricp_parallel_phases(const struct fric_context *context, int n_threads, const struct phase *phases,
                                    int n_phases, void *task)
 {
-	struct region region = {.context = context, .task = task, .position = SIZE_MAX, .lowest = {FRIC_OK, SIZE_MAX}};
+	struct region region = {.context = context,
+	                        .task = task,
+	                        .position = SIZE_MAX,
+	                        .lowest = {FRIC_OK, SIZE_MAX},
+	                        .noting = ATOMIC_FLAG_INIT};
 	if (n_threads > 1)
 		open_region(&region, n_threads, phases, n_phases);
 	for (int p = 0; n_threads == 1 && p < n_phases && !is_over(&region); p++)
