@@ -92,7 +92,7 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 
 static uint64_t automatic_memory(void)
 {
-	const uint64_t bytes = (uint64_t)api_available_memory() / 4 * 3;
+	const uint64_t bytes = smaller((uint64_t)api_available_memory() / 4 * 3, 1024 * G);
 	return bytes > 16 * M ? bytes : 16 * M;
 }
 
