@@ -3,6 +3,7 @@ errors with the members that the protocol names and no others; values and deriva
 /v1/vjp, which are tested against other programs, and against differences of /Evaluate."""
 import copy
 import http.client
+import itertools
 import json
 import math
 import os
@@ -472,6 +473,18 @@ def test_messages_name_the_input(bridge):
     config = {'inputs': ['/velocities', '/collisions/body_body/normal_force']}
     message = bridge.refused('Evaluate', {'name': 'friction', 'input': [flat, [3, -2]], 'config': config}, 'InvalidInput')
     assert 'input 1 (/collisions/body_body/normal_force/1)' in message and '-2' in message
+
+
+def test_messages_tell_inputs_apart_that_begin_alike(bridge, client):
+    group = {'vertices': [0], 'plane_normal': [0, 0, 1], 'normal_force': 1, 'mu': [0.5], 'mu_aniso': [[1, 2]]}
+    client.put('ellipses', {'dim': 3, 'n_vertices': 1, 'friction': {'eps_v': 1}, 'collisions': {'plane_vertex': group}})
+    values = {'/velocities': [1, 0, 0], '/collisions/plane_vertex/mu': [0.5], '/collisions/plane_vertex/mu_aniso': [1, -2]}
+    for inputs in itertools.permutations(values):
+        config = {'set': 'ellipses', 'inputs': list(inputs)}
+        message = bridge.refused('Evaluate', {'name': 'friction', 'input': [values[each] for each in inputs],
+                                              'config': config}, 'InvalidInput')
+        culprit = '/collisions/plane_vertex/mu_aniso'
+        assert f'input {inputs.index(culprit)} ({culprit}' in message and '-2' in message
 
 
 def test_values_out_of_range(bridge, client):
