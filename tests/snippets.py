@@ -23,6 +23,7 @@ import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PROGRAM = ROOT / os.environ.get("FRICTIOND", "build/frictiond")
+PACKAGE = str(ROOT / "clients/python")  # as if it were installed
 URL = "http://127.0.0.1:8080"
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("deploy/**/*.md"),
                 *(page for folder in ("clients", "examples") for page in ROOT.glob(f"{folder}/**/*.md")
@@ -120,7 +121,7 @@ def compare(got, block):
 
 def environment():
     return {**os.environ, "PATH": "/usr/sbin:/usr/bin:/sbin:/bin:" + os.environ["PATH"],
-            "no_proxy": "127.0.0.1", "NO_PROXY": "127.0.0.1", "PYTHONDONTWRITEBYTECODE": "1"}
+            "no_proxy": "127.0.0.1", "NO_PROXY": "127.0.0.1", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": PACKAGE}
 
 
 def command(*words, **more):

@@ -8,8 +8,7 @@ import sys
 
 import numpy as np
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "python"))
-import frictiond  # noqa: E402
+import frictiond
 
 G = 9.81  # m/s^2
 ROUNDING = 4e-15  # relative to the largest force

@@ -16,15 +16,13 @@ A term has energy(x) and derivatives(x) -> (gradient [n_vertices, dim], sparse H
 import argparse
 import itertools
 import os
-import sys
 import time
 
 import numpy as np
 from scipy.sparse import coo_matrix, csr_matrix, diags
 from scipy.sparse.linalg import splu
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "python"))
-import frictiond  # noqa: E402
+import frictiond
 
 
 # -- meshes -----------------------------------------------------------------------------------------------------------

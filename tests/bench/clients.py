@@ -18,7 +18,7 @@ import time
 
 import numpy as np
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "examples/python"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "clients/python"))
 import frictiond  # noqa: E402
 
 ONLY_SETS = "--sets" in sys.argv

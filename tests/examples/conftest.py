@@ -21,6 +21,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 import npm_project as npm  # noqa: E402
 
+PACKAGE = str(ROOT / "clients/python")
+os.environ["PYTHONPATH"] = PACKAGE + os.pathsep + os.environ.get("PYTHONPATH", "")
+sys.path.insert(0, PACKAGE)
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?!\w)")
 PROBLEM = {"type": "about:blank", "title": "Unprocessable Content", "status": 422, "detail": "must be larger than 0",
            "errors": [{"pointer": "/friction/eps_v", "detail": "must be larger than 0"}]}

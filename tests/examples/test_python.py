@@ -18,8 +18,7 @@ from derived import requests
 from fake import FakeService
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "examples" / "python"))
-import frictiond  # noqa: E402
+import frictiond
 
 SCENE = json.loads((ROOT / "examples" / "scene" / "scene.json").read_text())  # 16 vertices, all types of contacts
 PLANE = {"dim": 3, "velocities": [[0.02, 0.01, 0]], "friction": {"eps_v": 1e-3, "mu_s": 0.5, "mu_k": 0.3},

@@ -15,7 +15,6 @@ from scipy.sparse import csr_matrix
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from snippets import ROOT, URL, blocks  # noqa: E402
 
-sys.path.insert(0, str(ROOT / "examples/python"))
 import frictiond  # noqa: E402
 
 MU_S, MU_K, G = 0.6, 0.4, 9.81

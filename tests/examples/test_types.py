@@ -8,16 +8,15 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "examples" / "python"))
-import frictiond  # noqa: E402
+import frictiond
 
 
 def members(owner):
     """Every public function of a module or class, and __init__."""
     for name, value in vars(owner).items():
-        if inspect.isfunction(value) and value.__module__ == "frictiond" and (name == "__init__" or name[0] != "_"):
+        if inspect.isfunction(value) and value.__module__ == "frictiond._client" and (name == "__init__" or name[0] != "_"):
             yield value
-        elif inspect.ismodule(owner) and inspect.isclass(value) and value.__module__ == "frictiond" and name[0] != "_":
+        elif inspect.ismodule(owner) and inspect.isclass(value) and value.__module__ == "frictiond._client" and name[0] != "_":
             yield from members(value)
 
 
@@ -55,7 +54,7 @@ PYTHON_MISTAKES = [
 
 def mypy(path):
     return subprocess.run(["/usr/bin/mypy", "--strict", "--follow-imports=silent", "--cache-dir", path.parent / "cache", path],
-                          env={**os.environ, "MYPYPATH": str(ROOT / "examples/python")}, capture_output=True, text=True)
+                          env={**os.environ, "MYPYPATH": str(ROOT / "clients/python")}, capture_output=True, text=True)
 
 
 def test_a_python_program(tmp_path):

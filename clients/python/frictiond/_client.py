@@ -47,7 +47,6 @@ LONG = 65536  # bytes; above, calling send for each array takes less time than j
 PLACE = ("velocities", "body_velocities")  # fields of a query: where to evaluate
 WANTED = ("outputs", "collision_outputs", "hessian", "line", "vectors", "position_jacobian")  # and what to return
 LOST = ("unknown_set", "set_changed")  # codes of errors that another PUT resolves
-__path__ = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "frictiond")]  # where frictiond.torch may be
 
 
 class Error(Exception):
