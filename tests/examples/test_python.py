@@ -1,4 +1,5 @@
 """The Python module examples/python/frictiond.py and the Python examples."""
+import http.client
 import json
 import multiprocessing
 import pathlib
@@ -7,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
 import urllib.request
 
 import numpy as np
@@ -19,6 +21,8 @@ from fake import FakeService
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 import frictiond
+from frictiond._document import PLACE, WANTED
+from frictiond._http import LONGEST_WAIT
 
 SCENE = json.loads((ROOT / "examples" / "scene" / "scene.json").read_text())  # 16 vertices, all types of contacts
 PLANE = {"dim": 3, "velocities": [[0.02, 0.01, 0]], "friction": {"eps_v": 1e-3, "mu_s": 0.5, "mu_k": 0.3},
@@ -70,7 +74,7 @@ def assert_same(answer, expected, where=""):
 def hasty(monkeypatch):
     """Records the durations of waits instead of waiting."""
     waits = []
-    monkeypatch.setattr(frictiond.time, "sleep", waits.append)
+    monkeypatch.setattr(time, "sleep", waits.append)
     return waits
 
 
@@ -216,7 +220,7 @@ def test_one_batch_serves_set_and_evaluate(server, batch, frames):
 def test_the_query_is_what_the_contract_calls_one(server):
     schema = frictiond.Client(server)._ask("GET", "/openapi.json")["components"]["schemas"]
     asked = set(schema["CollisionSetQuery"]["properties"]) - set(schema["CollisionSet"]["properties"])
-    assert asked == set(frictiond.PLACE + frictiond.WANTED)
+    assert asked == set(PLACE + WANTED)
 
 
 def test_a_batch_may_say_how_many_vertices_it_has(server):
@@ -798,7 +802,7 @@ def test_503_twice_then_an_answer(server, hasty):
 def test_waits_grow_and_are_capped(server, hasty):
     with FakeService(server, *[(503, {"Retry-After": "100000"})], *[(502, {})] * 12) as fake:
         frictiond.Client(fake.url, retries=13).info()
-    assert hasty[0] == frictiond.LONGEST_WAIT == max(hasty)
+    assert hasty[0] == LONGEST_WAIT == max(hasty)
     assert 0.1 <= hasty[1] <= 0.125 and hasty[2] >= 0.2
 
 
@@ -874,15 +878,15 @@ def test_a_refusal_before_all_was_sent(server_with):
 
 
 def test_an_interrupted_request_does_not_spoil_the_next(server, monkeypatch):
-    client, read = frictiond.Client(server), frictiond.http.client.HTTPResponse.read
+    client, read = frictiond.Client(server), http.client.HTTPResponse.read
 
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(frictiond.http.client.HTTPResponse, "read", interrupted)
+    monkeypatch.setattr(http.client.HTTPResponse, "read", interrupted)
     with pytest.raises(KeyboardInterrupt):
         client.evaluate(SCENE)
-    monkeypatch.setattr(frictiond.http.client.HTTPResponse, "read", read)
+    monkeypatch.setattr(http.client.HTTPResponse, "read", read)
     assert client.info()["name"] == "frictiond"
 
 

@@ -14,9 +14,9 @@ import frictiond
 def members(owner):
     """Every public function of a module or class, and __init__."""
     for name, value in vars(owner).items():
-        if inspect.isfunction(value) and value.__module__ == "frictiond._client" and (name == "__init__" or name[0] != "_"):
+        if inspect.isfunction(value) and value.__module__.startswith("frictiond") and (name == "__init__" or name[0] != "_"):
             yield value
-        elif inspect.ismodule(owner) and inspect.isclass(value) and value.__module__ == "frictiond._client" and name[0] != "_":
+        elif inspect.ismodule(owner) and inspect.isclass(value) and value.__module__.startswith("frictiond") and name[0] != "_":
             yield from members(value)
 
 

@@ -80,7 +80,7 @@ checkout "$work/a"
 check "all files state the version of fric.h" scripts/version --check
 check "no other place states the version" everywhere
 check "and so does the program" program
-for file in Dockerfile docs/api.md clients/python/frictiond/_client.py deploy/kubernetes/base/deployment.yaml; do
+for file in Dockerfile docs/api.md clients/python/frictiond/__init__.py deploy/kubernetes/base/deployment.yaml; do
 	check "$file: another version is noticed" elsewhere "$file"
 done
 check "a new version is written everywhere" rewrites
