@@ -3,6 +3,7 @@
 A language example prints the lines of examples/python/first_batch.py; `same_lines` compares them, numbers with a
 tolerance. Missing interpreters fail a test (`make examples-test` installs them).
 """
+import copy
 import http.server
 import importlib.util
 import json
@@ -23,6 +24,7 @@ import npm_project as npm  # noqa: E402
 
 PACKAGE = str(ROOT / "clients/python")
 os.environ["PYTHONPATH"] = PACKAGE + os.pathsep + os.environ.get("PYTHONPATH", "")
+os.environ.setdefault("FRICTIOND_LIBRARY", str(ROOT / "build/release/libfrictiond.so"))
 sys.path.insert(0, PACKAGE)
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?!\w)")
 PROBLEM = {"type": "about:blank", "title": "Unprocessable Content", "status": 422, "detail": "must be larger than 0",
@@ -39,6 +41,23 @@ def load(name, path):
 integration = load("integration_conftest", ROOT / "tests" / "integration" / "conftest.py")
 server = integration.server
 server_with = integration.server_with
+
+
+@pytest.fixture(params=["http", "local"])
+def connect(request):
+    """connect(frames=True): a client of the service over HTTP, or of one in this process; all of a test have the same
+    service. The answers have to be the same to the last bit."""
+    import frictiond
+    if request.param == "http":
+        url = request.getfixturevalue("server")
+        return lambda **how: frictiond.Client(url, **how)
+    service = frictiond.local(threads=2)
+
+    def connect_one(frames=True):
+        client = copy.copy(service)
+        client._begin(service._transport, frames)
+        return client
+    return connect_one
 
 
 def environment():

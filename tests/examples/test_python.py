@@ -1,4 +1,5 @@
-"""The Python module examples/python/frictiond.py and the Python examples."""
+"""The Python package of clients/python and the Python examples. What does not depend on the transport is tested over HTTP
+and in process; test_local.py has what only the latter has."""
 import http.client
 import json
 import multiprocessing
@@ -131,9 +132,9 @@ def test_a_python_without_packages(server, run, fail, tile, same):
 @pytest.mark.parametrize("frames", [False, True])
 @pytest.mark.parametrize("convert", [dict, with_arrays])
 @pytest.mark.parametrize("batch", [PLANE, TILE, SCENE])
-def test_json_and_frames_give_what_urllib_and_json_give(server, batch, convert, frames):
+def test_json_and_frames_give_what_urllib_and_json_give(server, connect, batch, convert, frames):
     batch = {**batch, **ALL}
-    answer = frictiond.Client(server, frames=frames).evaluate(convert(batch))
+    answer = connect(frames=frames).evaluate(convert(batch))
     assert_same(answer, plainly(server, "/v1/evaluate", batch))
     assert isinstance(answer["gradient"], np.ndarray) and answer["gradient"].dtype == np.float64
     assert answer["hessian"]["rows"].dtype == np.int32
@@ -143,8 +144,8 @@ def test_json_and_frames_give_what_urllib_and_json_give(server, batch, convert, 
 @pytest.mark.parametrize("frames", [False, True])
 @pytest.mark.parametrize("convert", [dict, with_arrays])
 @pytest.mark.parametrize("name", DERIVED)
-def test_derivatives_are_what_urllib_and_json_give(server, name, convert, frames):
-    client, script, (down, up) = frictiond.Client(server, frames=frames), DERIVED[name], requests(DERIVED[name])
+def test_derivatives_are_what_urllib_and_json_give(server, connect, name, convert, frames):
+    client, script, (down, up) = connect(frames=frames), DERIVED[name], requests(DERIVED[name])
     tangents, cotangents = convert(down["tangents"]), convert(up["cotangents"])
     batch = convert({**script["set"], **script["query"]})
     with client.set(convert(script["set"])) as contacts:
@@ -158,8 +159,8 @@ def test_derivatives_are_what_urllib_and_json_give(server, name, convert, frames
         assert_same(answer, plainly(server, "/v1/vjp", up))
 
 
-def test_both_products_of_a_jacobian_agree(server):
-    script, client = DERIVED["vertices"], frictiond.Client(server)
+def test_both_products_of_a_jacobian_agree(connect):
+    script, client = DERIVED["vertices"], connect()
     down, up = requests(script)
     batch = with_arrays({**script["set"], **script["query"]})
     back = client.vjp(batch, up["cotangents"], list(down["tangents"]))["cotangents"]
@@ -179,8 +180,8 @@ def test_formats_of_requests(server):
                      (frictiond.JSON, frictiond.JSON)]
 
 
-def test_arrays_of_frames_are_views_that_cannot_be_written(server):
-    answer = frictiond.Client(server).evaluate(with_arrays(SCENE))
+def test_arrays_of_frames_are_views_that_cannot_be_written(connect):
+    answer = connect().evaluate(with_arrays(SCENE))
     assert not answer["gradient"].flags.writeable and answer["gradient"].base is not None
 
 
@@ -192,8 +193,8 @@ def arrays_of(value):
 
 @pytest.mark.parametrize("frames", [False, True])
 @pytest.mark.parametrize("n", [0, 1, 2, 1000])
-def test_arrays_are_read_only_at_every_size(server, frames, n):
-    client = frictiond.Client(server, frames=frames)
+def test_arrays_are_read_only_at_every_size(connect, frames, n):
+    client = connect(frames=frames)
     batch = {"dim": 3, "velocities": np.full((n + 1, 3), 0.1), "friction": {"eps_v": 1, "mu": 0.5},
              "collisions": {"plane_vertex": {"vertices": np.arange(n), "plane_normal": [0, 0, 1], "normal_force": 1}}}
     found = arrays_of(client.evaluate({**batch, **ALL})) + [client.function("smooth_friction_f1", y=np.zeros(n + 1), eps_v=1.0)]
@@ -204,8 +205,8 @@ def test_arrays_are_read_only_at_every_size(server, frames, n):
 
 @pytest.mark.parametrize("frames", [False, True])
 @pytest.mark.parametrize("batch", [PLANE, TILE, SCENE, ROLLING], ids=["plane", "tile", "scene", "rolling"])
-def test_one_batch_serves_set_and_evaluate(server, batch, frames):
-    client = frictiond.Client(server, frames=frames)
+def test_one_batch_serves_set_and_evaluate(server, connect, batch, frames):
+    client = connect(frames=frames)
     with client.set(batch) as contacts:
         assert_same(contacts.evaluate(), plainly(server, "/v1/evaluate", batch))
         assert contacts.check()["agrees"] and client.check(batch)["agrees"]
@@ -217,14 +218,14 @@ def test_one_batch_serves_set_and_evaluate(server, batch, frames):
         assert "gradient" not in contacts.evaluate(outputs=["potential"])
 
 
-def test_the_query_is_what_the_contract_calls_one(server):
-    schema = frictiond.Client(server)._ask("GET", "/openapi.json")["components"]["schemas"]
+def test_the_query_is_what_the_contract_calls_one(connect):
+    schema = connect()._ask("GET", "/openapi.json")["components"]["schemas"]
     asked = set(schema["CollisionSetQuery"]["properties"]) - set(schema["CollisionSet"]["properties"])
     assert asked == set(PLACE + WANTED)
 
 
-def test_a_batch_may_say_how_many_vertices_it_has(server):
-    client = frictiond.Client(server)
+def test_a_batch_may_say_how_many_vertices_it_has(connect):
+    client = connect()
     batch = {**PLANE, "n_vertices": 1}
     assert client.evaluate(batch)["n_vertices"] == 1
     with client.set(batch) as contacts:
@@ -235,8 +236,8 @@ def test_a_batch_may_say_how_many_vertices_it_has(server):
 
 # Mistakes
 
-def test_wrt_may_be_a_single_pointer(server):
-    client, cotangents = frictiond.Client(server), {"potential": 1}
+def test_wrt_may_be_a_single_pointer(connect):
+    client, cotangents = connect(), {"potential": 1}
     batch = {**PLANE, "friction": {"eps_v": 1e-3, "mu": 0.5}}
     expected = client.vjp(batch, cotangents, ["/friction/mu"])
     assert_same(client.vjp(batch, cotangents, "/friction/mu"), expected)
@@ -245,8 +246,8 @@ def test_wrt_may_be_a_single_pointer(server):
 
 
 @pytest.mark.parametrize("form", ["csr", "triplets"])
-def test_hessians_that_are_not_whole(server, form):
-    client = frictiond.Client(server)
+def test_hessians_that_are_not_whole(connect, form):
+    client = connect()
     with pytest.raises(ValueError, match="no Hessian: ask for"):
         frictiond.hessian_matrix(client.evaluate({**PLANE, "outputs": ["gradient"]}))
     answer = client.evaluate({**PLANE, "hessian": {"format": form, "pattern": False}})
@@ -266,8 +267,8 @@ def test_a_url_needs_a_scheme(url):
 @pytest.mark.parametrize("frames", [False, True])
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "g", ">f8", ">f4", "i1", "i2", "i4", "i8", ">i4", "u1", "u2", "u4",
                                    "u8"])
-def test_all_real_dtypes(server, dtype, frames):
-    client, n = frictiond.Client(server, frames=frames), 24
+def test_all_real_dtypes(server, connect, dtype, frames):
+    client, n = connect(frames=frames), 24
     velocities = (np.arange(3 * n) % 7).reshape(n, 3).astype(dtype)
     indices = np.arange(n).astype(dtype) if np.dtype(dtype).kind in "iu" else np.arange(n)
     batch = {"dim": 3, "velocities": velocities, "friction": {"eps_v": 1, "mu": 0.5},
@@ -286,8 +287,8 @@ def test_numbers_beyond_the_range_of_a_dtype_become_the_next_larger_one():
 
 
 @pytest.mark.parametrize("frames", [False, True])
-def test_arrays_that_are_not_contiguous(server, frames):
-    client = frictiond.Client(server, frames=frames)
+def test_arrays_that_are_not_contiguous(connect, frames):
+    client = connect(frames=frames)
     rng = np.random.default_rng(1)
     batch = {**with_arrays(SCENE), "velocities": rng.normal(size=(16, 3))}
     expected = client.evaluate(batch)
@@ -299,8 +300,8 @@ def test_arrays_that_are_not_contiguous(server, frames):
 
 
 @pytest.mark.parametrize("frames", [False, True])
-def test_empty_groups_and_numpy_scalars(server, frames):
-    client = frictiond.Client(server, frames=frames)
+def test_empty_groups_and_numpy_scalars(connect, frames):
+    client = connect(frames=frames)
     batch = {"dim": np.int64(3), "velocities": np.zeros((2, 3)),
              "friction": {"eps_v": np.float32(0.5), "mu": np.float64(0.25)},
              "collisions": {"vertex_vertex": {"vertices": np.empty((0, 2), int), "normal_force": np.empty(0),
@@ -315,33 +316,33 @@ def test_empty_groups_and_numpy_scalars(server, frames):
     assert abs(frictiond.hessian_matrix(answer)).sum() == 0
 
 
-def test_lists_of_arrays(server):
-    answer = frictiond.Client(server).evaluate({**PLANE, "velocities": [np.array([0.02, 0.01, 0])]})
+def test_lists_of_arrays(server, connect):
+    answer = connect().evaluate({**PLANE, "velocities": [np.array([0.02, 0.01, 0])]})
     assert_same(answer, plainly(server, "/v1/evaluate", PLANE))
 
 
-def test_skipped_contacts_are_listed(server):
+def test_skipped_contacts_are_listed(connect):
     batch = {"dim": 2, "positions": np.zeros((2, 2)), "velocities": np.ones((2, 2)), "on_degenerate": "skip",
              "friction": {"eps_v": 1, "mu": 1},
              "collisions": {"vertex_vertex": {"vertices": [[0, 1]], "normal_force": 1}}}
-    assert frictiond.Client(server).evaluate(batch)["skipped"] == [
+    assert connect().evaluate(batch)["skipped"] == [
         {"group": "vertex_vertex", "index": 0, "reason": "coincident_vertices"}]
 
 
 @pytest.mark.parametrize("what", [np.array([True]), np.array([1j]), np.array(["a"]), np.array([None])])
-def test_arrays_that_are_not_real(server, what):
+def test_arrays_that_are_not_real(connect, what):
     for frames in (False, True):
         with pytest.raises(TypeError, match="/velocities: .*real numbers" if frames else "real numbers"):
-            frictiond.Client(server, frames=frames).evaluate({**PLANE, "velocities": what})
+            connect(frames=frames).evaluate({**PLANE, "velocities": what})
 
 
 @pytest.mark.parametrize("batch", [None, [PLANE], json.dumps(PLANE)])
 @pytest.mark.parametrize("ask", [
     frictiond.Client.evaluate, frictiond.Client.check, frictiond.Client.set, lambda client, batch: client.jvp(batch, {}),
     lambda client, batch: client.vjp(batch, {}, []), lambda client, batch: client.step(batch, [0], 1, 1)])
-def test_a_batch_is_a_dict(server, ask, batch):
+def test_a_batch_is_a_dict(connect, ask, batch):
     with pytest.raises(TypeError, match=f"a batch is a dict, not {type(batch).__name__}"):
-        ask(frictiond.Client(server), batch)
+        ask(connect(), batch)
 
 
 def test_other_schemes_are_named():
@@ -349,15 +350,15 @@ def test_other_schemes_are_named():
         frictiond.Client("ftp://a")
 
 
-def test_what_is_not_finite_is_named(server):
+def test_what_is_not_finite_is_named(connect):
     velocities = np.zeros((1, 3))
     velocities[0, 1] = np.nan
     with pytest.raises(frictiond.Error) as caught:
-        frictiond.Client(server).evaluate({**PLANE, "velocities": velocities})
+        connect().evaluate({**PLANE, "velocities": velocities})
     assert caught.value.errors[0][0] == "/velocities/0/1"
     for velocities in (velocities, velocities.tolist()):
         with pytest.raises(ValueError, match="^/velocities/0/1: nan"):
-            frictiond.Client(server, frames=False).evaluate({**PLANE, "velocities": velocities})
+            connect(frames=False).evaluate({**PLANE, "velocities": velocities})
 
 
 # Hessians
@@ -366,8 +367,8 @@ def test_what_is_not_finite_is_named(server):
 @pytest.mark.parametrize("projection", ["none", "clamp"])
 @pytest.mark.parametrize("batch", [PLANE, TILE, SCENE, with_arrays(SCENE), *LAWS, ROLLING],
                          ids=["plane", "tile", "scene", "arrays", *SCRIPTS, "rolling"])
-def test_all_formats_and_triangles_are_one_matrix(server, batch, projection, frames):
-    client = frictiond.Client(server, frames=frames)
+def test_all_formats_and_triangles_are_one_matrix(server, connect, batch, projection, frames):
+    client = connect(frames=frames)
     h = plainly(server, "/v1/evaluate", {**json.loads(json.dumps(without_collisions(batch), default=np.ndarray.tolist)),
                                          "outputs": ["hessian"], "hessian": {"projection": projection}})["hessian"]
     expected = np.zeros(h["shape"])
@@ -384,20 +385,20 @@ def test_all_formats_and_triangles_are_one_matrix(server, batch, projection, fra
     assert len(patterns) == 1
 
 
-def test_hessian_in_2d_from_factors(server):
+def test_hessian_in_2d_from_factors(connect):
     batch = {"dim": 2, "positions": [[0.25, 0.1], [0, 0], [1, 0]], "velocities": [[0.5, 0], [0, 0.1], [0, 0]],
              "friction": {"eps_v": 1, "mu": 0.5},
              "collisions": {"edge_vertex": {"vertices": [[0, 1, 2]], "normal_force": 10}}}
-    client = frictiond.Client(server)
+    client = connect()
     factors = {**batch, "hessian": {"format": "factors"}}
     assert np.allclose(dense(frictiond.hessian_matrix(client.evaluate(factors), factors)),
                        dense(frictiond.hessian_matrix(client.evaluate(batch))), rtol=1e-14)
 
 
-def test_hessian_of_a_plain_json_answer(server):
+def test_hessian_of_a_plain_json_answer(server, connect):
     batch = {**SCENE, "hessian": {"format": "factors"}}
     assert np.array_equal(dense(frictiond.hessian_matrix(plainly(server, "/v1/evaluate", batch), batch)),
-                          dense(frictiond.hessian_matrix(frictiond.Client(server).evaluate(batch), batch)))
+                          dense(frictiond.hessian_matrix(connect().evaluate(batch), batch)))
     with pytest.raises(ValueError, match="needs the batch"):
         frictiond.hessian_matrix(plainly(server, "/v1/evaluate", batch))
 
@@ -407,8 +408,8 @@ def test_hessian_of_a_plain_json_answer(server):
 @pytest.mark.parametrize("frames", [False, True])
 @pytest.mark.parametrize("convert", [dict, with_arrays])
 @pytest.mark.parametrize("batch", [*LAWS, ROLLING], ids=[*SCRIPTS, "rolling"])
-def test_bodies_and_laws_give_what_urllib_and_json_give(server, batch, convert, frames):
-    answer = frictiond.Client(server, frames=frames).evaluate(convert(batch))
+def test_bodies_and_laws_give_what_urllib_and_json_give(server, connect, batch, convert, frames):
+    answer = connect(frames=frames).evaluate(convert(batch))
     assert_same(answer, plainly(server, "/v1/evaluate", batch))
     for name, group in answer["collisions"].items():
         n, dim = len(batch["collisions"][name].get("bodies", batch["collisions"][name].get("vertices"))), batch["dim"]
@@ -419,11 +420,11 @@ def test_bodies_and_laws_give_what_urllib_and_json_give(server, batch, convert, 
         assert answer["body_gradient"].shape == np.shape(batch["body_velocities"])
 
 
-def test_factors_of_bodies_have_their_shapes(server):
+def test_factors_of_bodies_have_their_shapes(connect):
     for batch, shape in ((LAWS[1], {"body_body": (2, 5, 12), "body_world": (6, 5, 6)}),
                          (ROLLING, {"body_body": (1, 2, 6), "body_world": (1, 2, 3)})):
         asked = {**without_collisions(batch), "outputs": ["hessian"], "hessian": {"format": "factors"}}
-        h = frictiond.Client(server).evaluate(asked)["hessian"]
+        h = connect().evaluate(asked)["hessian"]
         assert {name: h[name]["jacobian"].shape for name in shape} == shape
         assert {name: h[name]["inner"].shape for name in shape} == {
             name: (n, m * (m + 1) // 2) for name, (n, m, _) in shape.items()}
@@ -453,27 +454,27 @@ def test_a_set_carries_anchors(server, name, frames, trouble):
         assert_same(answer, expected)
 
 
-def test_an_answer_without_anchors_carries_none(server):
-    with frictiond.Client(server).set(parts(TILE)[0]) as contacts:
+def test_an_answer_without_anchors_carries_none(connect):
+    with connect().set(parts(TILE)[0]) as contacts:
         for query in ({}, {"outputs": ["collisions"]}):
             with pytest.raises(ValueError, match="no anchors"):
                 contacts.carry(contacts.evaluate(TILE["velocities"], **query))
 
 
-def test_a_line_with_bodies(server):
+def test_a_line_with_bodies(connect):
     """The slope agrees with the gradients."""
     batch = {**without_collisions(LAWS[2]), "outputs": ["gradient", "line"]}
     directions = [np.cos(np.arange(np.size(batch[key]))).reshape(np.shape(batch[key]))
                   for key in ("velocities", "body_velocities")]
     batch["line"] = {"direction": directions[0], "body_direction": directions[1], "steps": np.array([0.0, 1.0])}
-    answer = frictiond.Client(server).evaluate(batch)
+    answer = connect().evaluate(batch)
     slope = answer["gradient"] @ directions[0].ravel() + np.sum(answer["body_gradient"] * directions[1])
     assert answer["line"]["slope"][0] == pytest.approx(slope, rel=1e-12) and answer["line"]["slope"].shape == (2,)
 
 
 @pytest.mark.parametrize("frames", [False, True])
-def test_notes_of_a_check_stay_lists(server, frames):
-    client = frictiond.Client(server, frames=frames)
+def test_notes_of_a_check_stay_lists(server, connect, frames):
+    client = connect(frames=frames)
     weak = {**PLANE, "friction": {"eps_v": 1e-3, "mu_s": 0.5, "mu_k": 0.2}}
     notes = client.check(with_arrays(weak))["notes"]
     assert notes == plainly(server, "/v1/check", weak)["notes"] and notes and set(notes[0]) >= {"code", "pointer"}
@@ -482,8 +483,8 @@ def test_notes_of_a_check_stay_lists(server, frames):
 
 
 @pytest.mark.parametrize("frames", [False, True])
-def test_laws_have_their_parameters(server, frames):
-    client = frictiond.Client(server, frames=frames)
+def test_laws_have_their_parameters(connect, frames):
+    client = connect(frames=frames)
     y, eps, v = np.linspace(0, 0.02, 41), 1e-3, np.linspace(0.004, 0.006, 41)
     x = np.maximum(y - eps, 0) / v
     z = np.minimum(y / eps, 1)
@@ -498,8 +499,8 @@ def test_laws_have_their_parameters(server, frames):
 # Check, functions, info
 
 @pytest.mark.parametrize("frames", [False, True])
-def test_check(server, frames):
-    client = frictiond.Client(server, frames=frames)
+def test_check(connect, frames):
+    client = connect(frames=frames)
     found = client.check(with_arrays(SCENE))
     assert found["agrees"] is True and found["n_collisions"] == 19
     for name in ("gradient", "hessian"):
@@ -513,8 +514,8 @@ def test_check(server, frames):
 
 
 @pytest.mark.parametrize("frames", [False, True])
-def test_functions(server, frames):
-    client = frictiond.Client(server, frames=frames)
+def test_functions(connect, frames):
+    client = connect(frames=frames)
     assert len(client.functions()) == 19
     y = np.linspace(0, 2e-3, 41)
     values = client.function("smooth_mu", y=y, mu_s=1, mu_k=0.1, eps_v=1e-3)
@@ -525,8 +526,8 @@ def test_functions(server, frames):
     assert client.function("anisotropic_x_from_tau_aniso", tau_aniso=np.array([[3.0, 4.0]])).tolist() == [[0.6, 0.8]]
 
 
-def test_function_errors(server):
-    client = frictiond.Client(server)
+def test_function_errors(connect):
+    client = connect()
     with pytest.raises(frictiond.Error) as caught:
         client.function("no such/function?", y=[0])
     assert caught.value.status == 404
@@ -543,8 +544,8 @@ def test_info(server):
 
 @pytest.mark.parametrize("triangle", ["full", "upper", "lower"])
 @pytest.mark.parametrize("form", ["csr", "triplets", "bsr"])
-def test_values_of_a_pattern_are_the_same_matrix(server, form, triangle):
-    client, (lagged, velocities) = frictiond.Client(server), parts(with_arrays(SCENE))
+def test_values_of_a_pattern_are_the_same_matrix(connect, form, triangle):
+    client, (lagged, velocities) = connect(), parts(with_arrays(SCENE))
     expected = frictiond.hessian_matrix(client.evaluate(without_collisions(SCENE) | {"outputs": ["hessian"]}))
     how = {"format": form, "triangle": triangle, "pattern": False}
     with client.set(lagged) as contacts:
@@ -564,17 +565,17 @@ def parts(batch):
     return {name: value for name, value in batch.items() if name not in query}, batch["velocities"]
 
 
-def names_of_sets(server):
-    return {entry["name"] for entry in frictiond.Client(server)._ask("GET", "/v1/sets")["sets"]}
+def names_of_sets(client):
+    return {entry["name"] for entry in client._ask("GET", "/v1/sets")["sets"]}
 
 
 @pytest.mark.parametrize("frames", [False, True])
 @pytest.mark.parametrize("convert", [dict, with_arrays])
 @pytest.mark.parametrize("batch", [TILE, SCENE], ids=["tile", "scene"])
-def test_a_set_gives_what_the_whole_batch_gives(server, batch, convert, frames):
-    client, (lagged, velocities) = frictiond.Client(server, frames=frames), parts(convert(batch))
+def test_a_set_gives_what_the_whole_batch_gives(server, connect, batch, convert, frames):
+    client, (lagged, velocities) = connect(frames=frames), parts(convert(batch))
     with client.set(lagged) as contacts:
-        assert contacts.name in names_of_sets(server) and contacts.info["n_vertices"] == len(velocities)
+        assert contacts.name in names_of_sets(connect()) and contacts.info["n_vertices"] == len(velocities)
         for factor in (1, -2.5):
             v = (np.array(velocities) * factor).tolist()
             expected = plainly(server, "/v1/evaluate", {**batch, "velocities": v, **ALL})
@@ -585,22 +586,22 @@ def test_a_set_gives_what_the_whole_batch_gives(server, batch, convert, frames):
         pattern = contacts.pattern(triangle="upper")
         assert_same(pattern, {key: value for key, value in h.items() if key != "data"})
         assert pattern["indices"].dtype == np.int32
-    assert contacts.name not in names_of_sets(server)
+    assert contacts.name not in names_of_sets(connect())
 
 
-def test_a_set_has_the_name_that_the_caller_gives(server):
-    with frictiond.Client(server).set(parts(TILE)[0], name="run-17.step~3") as contacts:
-        assert contacts.name == "run-17.step~3" and contacts.name in names_of_sets(server)
+def test_a_set_has_the_name_that_the_caller_gives(connect):
+    with connect().set(parts(TILE)[0], name="run-17.step~3") as contacts:
+        assert contacts.name == "run-17.step~3" and contacts.name in names_of_sets(connect())
     with pytest.raises(frictiond.Error) as caught:
-        frictiond.Client(server).set(parts(TILE)[0], name="a name")
+        connect().set(parts(TILE)[0], name="a name")
     assert caught.value.status == 422
 
 
-def test_a_set_names_the_wrong_field(server):
+def test_a_set_names_the_wrong_field(connect):
     with pytest.raises(frictiond.Error) as caught:
-        frictiond.Client(server).set({**TILE, "velocity": 1})
+        connect().set({**TILE, "velocity": 1})
     assert caught.value.status == 422 and caught.value.errors[0][0] == "/velocity"
-    with frictiond.Client(server).set(parts(TILE)[0]) as contacts, pytest.raises(frictiond.Error) as caught:
+    with connect().set(parts(TILE)[0]) as contacts, pytest.raises(frictiond.Error) as caught:
         contacts.evaluate([[0, 0, 0], [0, 0, 0], [0, 0, "a"], [0, 0, 0]])
     assert caught.value.errors[0][0] == "/velocities/2/2"
 
@@ -634,7 +635,7 @@ def test_a_set_survives_every_failure(server, hasty, trouble, frames):
                 assert contacts.pattern()["shape"] == [12, 12]
         assert all("If-Collision-Set-Version" in headers for method, _, headers, _ in fake.requests if method != "PUT")
         assert fake.connections <= 2 + trouble.count("drop")
-    assert contacts.name not in names_of_sets(server)
+    assert contacts.name not in names_of_sets(frictiond.Client(server))
 
 
 def test_a_patch_that_is_refused_changes_nothing(server):
@@ -677,12 +678,12 @@ def test_a_404_of_a_proxy_is_no_forgotten_set(server):
         assert caught.value.status == 404 and len(fake.requests) == 2
 
 
-def test_a_set_that_another_program_has_replaced_is_not_deleted(server):
-    with frictiond.Client(server).set(parts(TILE)[0]) as contacts:
-        other = frictiond.Client(server).set(parts(SCENE)[0], name=contacts.name)
-    assert contacts.name in names_of_sets(server)
+def test_a_set_that_another_program_has_replaced_is_not_deleted(connect):
+    with connect().set(parts(TILE)[0]) as contacts:
+        other = connect().set(parts(SCENE)[0], name=contacts.name)
+    assert contacts.name in names_of_sets(connect())
     other.close()
-    assert contacts.name not in names_of_sets(server)
+    assert contacts.name not in names_of_sets(connect())
 
 
 def test_the_end_of_a_block_hides_no_error(server, hasty):
@@ -731,21 +732,22 @@ def test_a_unix_domain_socket(server, tmp_path):
 
 
 @pytest.mark.parametrize("method", ["evaluate", "check", "pattern", "patch", "carry"])
-def test_examples_of_docstrings_of_sets(server, method):
-    with frictiond.Client(server).set(parts(SCENE)[0]) as contacts:
+def test_examples_of_docstrings_of_sets(connect, method):
+    with connect().set(parts(SCENE)[0]) as contacts:
         example(getattr(frictiond.Set, method), contacts=contacts)
 
 
 # Errors
 
 @pytest.mark.parametrize("frames", [False, True])
-def test_errors_say_what_is_wrong(server, frames):
+def test_errors_say_what_is_wrong(connect, frames):
     batch = {**PLANE, "friction": {"eps_v": 0, "mu": 1}}
     with pytest.raises(frictiond.Error) as caught:
-        frictiond.Client(server, frames=frames).evaluate(with_arrays(batch))
+        connect(frames=frames).evaluate(with_arrays(batch))
     error = caught.value
     assert (error.status, error.title) == (422, "Unprocessable Content")
-    assert error.errors == [("/friction/eps_v", error.detail)] and error.request_id
+    assert error.errors == [("/friction/eps_v", error.detail)] and error.code == "out_of_range"
+    assert (error.request_id is None) == repr(connect()).startswith("frictiond.local")
     assert str(error).startswith("422 Unprocessable Content: /friction/eps_v: ")
     assert not isinstance(error, frictiond.Unavailable)
 
@@ -972,8 +974,8 @@ def test_an_answer_that_is_not_a_frame(server):
 
 
 @pytest.mark.parametrize("method", ["evaluate", "check", "function", "functions", "info", "set"])
-def test_examples_of_docstrings(server, method):
-    example(getattr(frictiond.Client, method), client=frictiond.Client(server), batch=SCENE, lagged=parts(SCENE)[0])
+def test_examples_of_docstrings(connect, method):
+    example(getattr(frictiond.Client, method), client=connect(), batch=SCENE, lagged=parts(SCENE)[0])
 
 
 def example(method, **names):

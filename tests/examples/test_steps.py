@@ -31,8 +31,8 @@ def printed(source, names):
 
 
 @pytest.mark.parametrize("degrees", ANGLES)
-def test_the_block_of_the_examples_rests(server, degrees):
-    names = {"np": np, "frictiond": frictiond, "client": frictiond.Client(server)}
+def test_the_block_of_the_examples_rests(connect, degrees):
+    names = {"np": np, "frictiond": frictiond, "client": connect()}
     text = printed(RECIPE.replace("np.radians(20)", f"np.radians({degrees})"), names)
     assert "anchored: 0.000000 mm/s" in text
     # Without anchors the block creeps at the speed t p eps_v at which the rising part of the law, mu_s (2t - t^2),
@@ -99,8 +99,8 @@ def block(load, dim=2, **friction):
 
 
 @pytest.mark.parametrize("frames", [False, True])
-def test_client_and_set_take_the_same_steps(server, frames):
-    client, batch, v = frictiond.Client(server, frames=frames), block(G), np.zeros((1, 2))
+def test_client_and_set_take_the_same_steps(connect, frames):
+    client, batch, v = connect(frames=frames), block(G), np.zeros((1, 2))
     with client.set(batch) as contacts:
         u = v
         for _ in range(20):
@@ -111,15 +111,15 @@ def test_client_and_set_take_the_same_steps(server, frames):
     assert abs(v).max() < 1e-10
 
 
-def test_a_sliding_block_keeps_sliding(server):
-    with frictiond.Client(server).set(block(G)) as contacts:
+def test_a_sliding_block_keeps_sliding(connect):
+    with connect().set(block(G)) as contacts:
         after = contacts.step([[2.0, 0]], 1.0, 0.01)
     assert after.velocities == pytest.approx(np.array([[2 - MU_K * G * 0.01, 0]]), rel=1e-9)
 
 
-def test_steps_where_friction_falls_nearly_as_steeply_as_inertia_rises(server):
+def test_steps_where_friction_falls_nearly_as_steeply_as_inertia_rises(connect):
     angle, mass, h, v = math.radians(16), 1.0, 1e-4, np.zeros((1, 2))
-    with frictiond.Client(server).set(block(mass * G * math.cos(angle), mu_s=0.3, mu_k=0.1)) as contacts:
+    with connect().set(block(mass * G * math.cos(angle), mu_s=0.3, mu_k=0.1)) as contacts:
         for _ in range(60):
             before, load = v, np.array([[mass * G * math.sin(angle), 0]])
             after = contacts.step(v, mass, h, load)
@@ -128,17 +128,17 @@ def test_steps_where_friction_falls_nearly_as_steeply_as_inertia_rises(server):
             assert abs(balance).max() < 1e-9 * G
 
 
-def test_the_surface_is_where_a_step_begins(server):
+def test_the_surface_is_where_a_step_begins(connect):
     batch = block(G)
     batch["collisions"]["plane_vertex"]["surface_velocity"] = [3, 0]
-    with frictiond.Client(server).set(batch) as contacts:
+    with connect().set(batch) as contacts:
         after = contacts.step([[3.0, 0]], 1.0, 0.01)
     assert after.iterations == 0 and after.velocities.tolist() == [[3, 0]]
 
 
-def test_masses_matrices_and_others(server):
+def test_masses_matrices_and_others(connect):
     """A number, masses, a matrix, a sparse matrix; and a spring, k x^2 / 2h at x + h v."""
-    client, k, h, load = frictiond.Client(server), 50.0, 0.01, [[9.0, 0]]
+    client, k, h, load = connect(), 50.0, 0.01, [[9.0, 0]]
 
     def spring(v):
         stretch = 0.01 + h * np.ravel(v)
@@ -151,22 +151,22 @@ def test_masses_matrices_and_others(server):
         assert v[0, 0] == pytest.approx(expected, rel=1e-9)
 
 
-def test_bodies_take_steps(server):
+def test_bodies_take_steps(connect):
     batch = {"dim": 3, "body_positions": [[0, 0, 0.1]], "friction": {"eps_v": 1e-3, "mu": 0.5},
              "collisions": {"body_world": {"bodies": [0], "point": [[0, 0, 0]], "normal": [[0, 0, 1]], "normal_force": G}}}
-    after = frictiond.Client(server).step(batch, [[1.0, 0, 0, 0, 0, 0]], [1, 1, 1, 0.004, 0.004, 0.004], 0.001)
+    after = connect().step(batch, [[1.0, 0, 0, 0, 0, 0]], [1, 1, 1, 0.004, 0.004, 0.004], 0.001)
     assert after.velocities[0] == pytest.approx([1 - 0.5 * G * 1e-3, 0, 0, 0, 0.5 * G * 0.1 / 0.004 * 1e-3, 0], abs=1e-8)
 
 
-def test_the_next_step_may_be_longer(server):
-    with frictiond.Client(server).set(block(G)) as contacts:
+def test_the_next_step_may_be_longer(connect):
+    with connect().set(block(G)) as contacts:
         anchor = contacts.step([[0.0, 0]], 1.0, 0.01, [3, 0], next_h=0.02).anchors["plane_vertex"]
         after = contacts.evaluate([[0, 0]], outputs=["collisions"], collision_outputs=["anchor"])
     assert after["collisions"]["plane_vertex"]["anchor"] == pytest.approx(anchor / 2, rel=1e-14) and anchor[0, 0] > 0
 
 
-def test_what_does_not_converge_is_named(server):
-    with frictiond.Client(server).set(block(G)) as contacts:
+def test_what_does_not_converge_is_named(connect):
+    with connect().set(block(G)) as contacts:
         version = contacts.info["version"]
         with pytest.raises(frictiond.NotConverged, match="1 iterations.*vertex 0, component 0: -?[0-9].* is allowed") as caught:
             contacts.step([[0.0, 0]], 1.0, 0.01, [5, 0], iterations=1)
@@ -180,6 +180,6 @@ def test_what_does_not_converge_is_named(server):
     ({"before": [[0.0, np.nan]]}, "before is not finite"), ({"h": 0}, "longer than 0"),
     ({"load": [1, 2, 3]}, r"load has the shape \(3,\)"),
     ({"inertia": np.ones(3)}, "inertia has the shape"), ({"start": [1, 2, 3]}, "start has the shape")])
-def test_arguments_of_steps(server, change, message):
-    with frictiond.Client(server).set(block(G)) as contacts, pytest.raises(ValueError, match=message):
+def test_arguments_of_steps(connect, change, message):
+    with connect().set(block(G)) as contacts, pytest.raises(ValueError, match=message):
         contacts.step(**{"before": [[0.0, 0]], "inertia": 1.0, "h": 0.01, **change})

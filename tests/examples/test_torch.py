@@ -22,9 +22,9 @@ BATCHES = {
 }
 
 
-@pytest.fixture(scope="module")
-def client(server):
-    return frictiond.Client(server)
+@pytest.fixture
+def client(connect):
+    return connect()
 
 
 def tensor(value):
