@@ -127,14 +127,14 @@ class Client:
 
             [function["name"] for function in client.functions()]
         """
-        return self._ask("GET", "/v1/functions")["functions"]
+        return self._ask("GET", "/v1/functions", convert=False)["functions"]
 
     def info(self) -> Answer:
         """Version, limits, threads of the service.
 
             client.info()["limits"]["contacts"]    # 10000000
         """
-        return self._ask("GET", "/v1/info")
+        return self._ask("GET", "/v1/info", convert=False)
 
     def close(self) -> None:
         """Over HTTP, closes this thread's connection; in process, destroys the service and its sets. The next request
@@ -144,11 +144,11 @@ class Client:
     def _post(self, path, document):
         return self._ask("POST", path, *body_of(document, self.frames))
 
-    def _ask(self, method, target, pieces=(), content_type=None, headers={}):
-        """The answer to a request."""
+    def _ask(self, method, target, pieces=(), content_type=None, headers={}, convert=True):
+        """The answer to a request. convert: lists of numbers become arrays."""
         status, headers, body = self._send(method, target, pieces, content_type, headers)
         try:
-            return answer_of(body, _kind(headers))
+            return answer_of(body, _kind(headers), convert)
         except ValueError as error:
             raise Error(status, "Not an answer of frictiond", str(error)) from error
 
@@ -247,7 +247,7 @@ class Set:
         with self._lock:
             document = merge(self._contacts(), document_of(*body))
             try:
-                self.info = self._client._ask("PATCH", self._path, *body, self._means())
+                self.info = self._client._ask("PATCH", self._path, *body, self._means(), False)
             except Error as error:
                 if error.code not in LOST:
                     raise
@@ -320,6 +320,12 @@ class Set:
     def __enter__(self) -> "Set":
         return self
 
+    def __repr__(self) -> str:
+        if self._document is None:
+            return f"<frictiond.Set {self.name!r}: closed>"
+        return (f"<frictiond.Set {self.name!r}: {self.info['n_vertices']} vertices, {self.info['n_collisions']} contacts, in"
+                f" {self._client!r}>")
+
     def __exit__(self, *_: object) -> None:
         self.close()
 
@@ -344,7 +350,7 @@ class Set:
                     self._put(*body_of(self._contacts(), self._client.frames))
 
     def _put(self, pieces, kind):
-        self.info = self._client._ask("PUT", self._path, pieces, kind)
+        self.info = self._client._ask("PUT", self._path, pieces, kind, convert=False)
 
     def _contacts(self):
         if self._document is None:

@@ -121,12 +121,16 @@ def decode_frame(data: bytes) -> Answer:
     return Answer(_read_frame([memoryview(data).toreadonly()], None))
 
 
-def answer_of(pieces, kind):
-    """An answer with arrays in place of its lists of numbers; like those of frames, they are read-only, and indices are
-    i32 if they fit. pieces: read-only memoryviews; arrays become views of them. Raises ValueError."""
+def answer_of(pieces, kind, convert):
+    """An answer; convert: with arrays in place of its lists of numbers. Like those of frames, they are read-only, and
+    indices are i32 if they fit. pieces: read-only memoryviews; arrays of frames are views of them. Raises ValueError."""
+    of_list = _array if convert else None
     if kind == FRAME:
-        return Answer(_read_frame(pieces, _array))
-    return Answer(_replace(_object(json.loads(bytes_of(pieces))), None, _array))
+        return Answer(_read_frame(pieces, of_list))
+    document = json.loads(bytes_of(pieces))
+    if not isinstance(document, dict):
+        raise ValueError("the document is not an object")
+    return Answer(_replace(document, None, of_list) if convert else document)
 
 
 def document_of(pieces, kind):
@@ -136,12 +140,6 @@ def document_of(pieces, kind):
 
 def bytes_of(pieces):
     return pieces[0].tobytes() if len(pieces) == 1 else b"".join(pieces)
-
-
-def _object(document):
-    if not isinstance(document, dict):
-        raise ValueError("the document is not an object")
-    return document
 
 
 def _read_frame(pieces, of_list):
