@@ -74,7 +74,8 @@ $(B)/libfric.so: $(call objects,core) core/fric.map
 
 # Core and api without the server, with names for frictiond_... alone. Its copies of jansson, xxHash and libstdc++ are its
 # own: jansson has one allocator for all its users, which would otherwise become the host program's, too. libgomp is shared,
-# and its threads outlive calls, so the library stays loaded after dlclose.
+# and its threads outlive calls, so the library stays loaded after dlclose. Unused parts of libstdc++ are left out; they would
+# need a later glibc.
 FRICTIOND_SONAME := libfrictiond.so.$(shell sed -n 's/^\#define FRICTIOND_ABI \([0-9]*\).*/\1/p' api/frictiond.h)
 FRICTIOND_LIBS := $(B)/jansson.a $(shell $(CC) -print-file-name=libxxhash.a) $(shell $(CXX) -print-file-name=libstdc++.a)
 $(B)/libfrictiond.so: $(call objects,core) $(call objects,api) $(B)/jansson.a api/frictiond.map
@@ -82,6 +83,11 @@ $(B)/libfrictiond.so: $(call objects,core) $(call objects,api) $(B)/jansson.a ap
 		-Wl,--version-script,api/frictiond.map -Wl,-Bsymbolic-functions -Wl,--exclude-libs,ALL -Wl,-z,nodelete -Wl,--gc-sections -static-libgcc \
 		$(filter %.o,$^) -o $@ $(FRICTIOND_LIBS) $(CORE_LIBS)
 	@ln -sf $(@F) $(@D)/$(FRICTIOND_SONAME)
+
+# The program for the wheel, with a libstdc++ of its own for the same reason.
+$(B)/wheel/frictiond: $(call objects,server) $(B)/libapi.a $(B)/libfric.a
+	@mkdir -p $(@D)
+	$(call quiet,LD,$@)$(CC) $(LDFLAGS) -static-libgcc -Wl,--gc-sections $^ -o $@ $(SERVER_LIBS:-lstdc++=$(shell $(CXX) -print-file-name=libstdc++.a))
 
 # Debian's libjansson.a can be linked into a shared library, except that it refers to stdin (json_loadf, which nothing calls).
 $(B)/jansson.a:
@@ -325,6 +331,16 @@ coverage: ## list branches that no test takes, in the code that reads and valida
 	+@$(COMPILE) MODE=coverage CC=gcc CXX=g++ tests
 	@scripts/coverage
 
+wheel: ## pack the Python package: a wheel with library and program in build/dist, an sdist in build/dist/sdist
+	@scripts/packages build wheel
+	+@$(COMPILE) MODE=release all build/release/wheel/frictiond
+	@scripts/wheel
+
+wheel-test: ## pack the Python package twice, install it into clean environments, build it from the sdist
+	@scripts/packages build wheel
+	+@$(COMPILE) MODE=release all build/release/wheel/frictiond
+	@tests/wheel/run
+
 docs: ## build the documentation as a static site in build/site
 	@scripts/packages docs
 	@scripts/site
@@ -379,7 +395,7 @@ help: ## print this list
 	@echo 'Targets of make:'
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{printf "  %-14s %s\n", $$1, $$2}'
 
-.PHONY: all programs tests fuzzers test test-all test-packages packages bench asan tsan mutants fuzz boundaries simulate regressions demo run dist coverage docs \
+.PHONY: all programs tests fuzzers test test-all test-packages packages bench asan tsan mutants fuzz boundaries simulate regressions demo run dist wheel wheel-test coverage docs \
 	image image-test bare-test deploy-test chaos-test examples-test explorer-test lint install install-program clean help
 .SECONDARY:
 

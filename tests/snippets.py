@@ -4,7 +4,7 @@
                                         follows: json by value, text by line, numbers with a tolerance
     <!-- run, numbers vary -->          compares everything but the values of numbers
     <!-- run by tests/examples -->      the same, with the tools of `make examples-test` (also with `, numbers vary`)
-    <!-- run by tests/.../test_x.py --> that test reads the page and runs it
+    <!-- run by tests/.../test_x.py --> that test reads the page and runs it; so does <!-- run by tests/.../run -->
     <!-- same as FILE -->               the block is that file
     <!-- not run: REASON -->            nothing runs it
 
@@ -29,7 +29,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("depl
                 *(page for folder in ("clients", "examples") for page in ROOT.glob(f"{folder}/**/*.md")
                   if "node_modules" not in page.parts)])
 RUN = re.compile(r"run( by tests/examples)?(, numbers vary)?")
-KNOWN = re.compile(RUN.pattern + r"|run by (?P<test>tests/\w+/test_\w+\.(?:py|sh))|same as (?P<file>\S+)|not run: \S.*")
+KNOWN = re.compile(RUN.pattern + r"|run by (?P<test>tests/\w+/(?:run|test_\w+\.(?:py|sh)))|same as (?P<file>\S+)|not run: \S.*")
 # Pages written by a program, and the test that runs the blocks in them.
 GENERATED = {"docs/reference.md": "tests/integration/test_openapi.py"}
 NUMBER = re.compile(r"(?<![\w.-])-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w])")

@@ -12,7 +12,11 @@ from ._client import Client
 from ._errors import Unavailable
 
 SMALL = 4096  # bytes; below, joining pieces takes less time than finding the addresses of arrays
-LONG = 65536  # bytes; requests that may take milliseconds: the main thread lets them be computed by another thread
+# Requests that may take longer than a tenth of a second, in bytes with those of the set: the main thread lets another thread
+# compute them. A check takes a thousand times as long as an evaluation; an evaluation along a line, as long as it has steps.
+LONG, LONG_SLOW = 8 << 20, 8 << 10
+SLOW = b'"line"'
+KEPT = 65536  # bytes; a struct that is used again keeps the last request's bytes
 HEADERS = {"Content-Type": "content_type", "Accept": "accept", "If-Collision-Set-Version": "if_collision_set_version"}
 SETS = "/v1/sets/"
 
@@ -66,11 +70,12 @@ class Local:
             pieces = [b"".join(pieces)]
         name = target.partition("?")[0].split("/", 4)[3] if target.startswith(SETS) else None
         service = self._service or self._open()
-        if n_bytes + self._sizes.get(name, 0) < LONG:
+        is_long = self._is_long(target, name, n_bytes, pieces)
+        if n_bytes < KEPT and not is_long:
             call = self._idle.pop() if self._idle else _Call()
             answer = call.run(service, method, target, headers, pieces)
             self._idle.append(call)
-        elif threading.get_ident() == threading.main_thread().ident:
+        elif is_long and threading.get_ident() == threading.main_thread().ident:
             answer = _worker().run(_Call(), service, method, target, headers, pieces)
         else:
             answer = _Call().run(service, method, target, headers, pieces)
@@ -87,9 +92,14 @@ class Local:
         """Bytes in use: by calls, answers and sets."""
         return self._library.frictiond_memory(self._service.pointer) if self._service else 0
 
+    def _is_long(self, target, name, n_bytes, pieces):
+        n_bytes += self._sizes.get(name, 0)
+        return n_bytes >= LONG or n_bytes >= LONG_SLOW and (
+            "/check" in target or bool(pieces) and SLOW in pieces[0])
+
     def _note_size(self, name, n_bytes):
         """A call to a large set may take long, although the request is short."""
-        if n_bytes < LONG:
+        if n_bytes < LONG_SLOW:
             self._sizes.pop(name, None)
             return
         if len(self._sizes) > 4096:
