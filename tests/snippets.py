@@ -23,7 +23,8 @@ import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PROGRAM = ROOT / os.environ.get("FRICTIOND", "build/frictiond")
-PACKAGE = str(ROOT / "clients/python")  # as if it were installed
+# As if they were installed.
+PACKAGE, LIBRARY = str(ROOT / "clients/python"), str(ROOT / "build/release/libfrictiond.so")
 URL = "http://127.0.0.1:8080"
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("deploy/**/*.md"),
                 *(page for folder in ("clients", "examples") for page in ROOT.glob(f"{folder}/**/*.md")
@@ -121,7 +122,8 @@ def compare(got, block):
 
 def environment():
     return {**os.environ, "PATH": "/usr/sbin:/usr/bin:/sbin:/bin:" + os.environ["PATH"],
-            "no_proxy": "127.0.0.1", "NO_PROXY": "127.0.0.1", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": PACKAGE}
+            "no_proxy": "127.0.0.1", "NO_PROXY": "127.0.0.1", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": PACKAGE,
+            "FRICTIOND_LIBRARY": LIBRARY}
 
 
 def command(*words, **more):

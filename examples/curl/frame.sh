@@ -3,7 +3,7 @@
 #
 # usage: frame.sh [URL]     URL of the service, default http://127.0.0.1:8080; http+unix:///PATH: a Unix-domain socket
 # Needs bash, curl and jq (Debian: curl jq). To post a frame, write one with a program, such as encode_frame of
-# ../python/frictiond.py, and use --data-binary @batch.frame -H 'Content-Type: application/vnd.frictiond.frame'.
+# the Python package, and use --data-binary @batch.frame -H 'Content-Type: application/vnd.frictiond.frame'.
 set -euo pipefail
 url=${1:-http://127.0.0.1:8080}
 base=$url

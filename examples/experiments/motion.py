@@ -1,6 +1,7 @@
 """Shared by the experiments: a step of implicit Euler with friction from the service, and the command line.
 
-Needs NumPy and SciPy; Matplotlib for --plot (Debian: python3-numpy python3-scipy python3-matplotlib).
+Needs the package frictiond, NumPy and SciPy; Matplotlib for --plot (Debian: python3-numpy python3-scipy
+python3-matplotlib).
 """
 import argparse
 import pathlib

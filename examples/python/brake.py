@@ -2,7 +2,7 @@
 """A block slides over the floor until friction holds it: implicit Euler, Newton's method with a line search.
 
 usage: brake.py [URL]            URL of the service, default http://127.0.0.1:8080
-Needs NumPy and SciPy (Debian: python3-numpy python3-scipy).
+Needs the package frictiond, NumPy and SciPy (Debian: python3-numpy python3-scipy).
 """
 import sys
 

@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
-"""The tile and pin of first_batch.py, with NumPy arrays that frictiond.py sends in binary.
+"""The tile and pin of first_batch.py, with NumPy arrays, which travel in binary.
 
 usage: tile.py [URL]             URL of the service, default http://127.0.0.1:8080
-Needs NumPy and SciPy (Debian: python3-numpy python3-scipy).
+Needs the package frictiond, NumPy and SciPy (Debian: python3-numpy python3-scipy).
 """
 import sys
 
 try:
     import numpy as np
     import scipy.sparse  # noqa: F401, of the matrix
+
+    import frictiond
 except ImportError as missing:
     sys.exit(f"{sys.executable}: {missing}. Debian's python3-numpy and python3-scipy work with /usr/bin/python3; "
-             "for another Python: pip install numpy scipy")
-
-import frictiond  # noqa: E402
+             "for another Python: pip install numpy scipy. The package frictiond: export PYTHONPATH=clients/python, or "
+             "install its wheel")
 
 batch = {
     "dim": 3,

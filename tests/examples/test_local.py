@@ -1,5 +1,5 @@
-"""frictiond.local, the service in process: the bytes are those of the service over HTTP, arrays are not copied, and forks,
-threads, Ctrl-C and the end of a process do no harm."""
+"""frictiond.local, the service in process: the bytes are those of the service over HTTP, arrays are not copied, and
+forks, threads, Ctrl-C and the end of a process do no harm."""
 import gc
 import json
 import os
@@ -114,7 +114,8 @@ def test_an_array_that_is_not_aligned_is_copied(client):
     memory = np.zeros(batch["velocities"].nbytes + 1, np.uint8)
     moved = memory[1:].view(float).reshape(-1, 3)
     moved[:] = batch["velocities"]
-    assert np.array_equal(client.evaluate({**batch, "velocities": moved})["gradient"], client.evaluate(batch)["gradient"])
+    expected = client.evaluate(batch)["gradient"]
+    assert np.array_equal(client.evaluate({**batch, "velocities": moved})["gradient"], expected)
     assert client._transport.copied_bytes == moved.nbytes
 
 
@@ -153,7 +154,8 @@ def test_a_closed_service_starts_again(client):
 
 @pytest.mark.parametrize("spoil", [
     lambda client, name: client._send("DELETE", f"/v1/sets/{name}"),
-    lambda client, name: client.set({**SCENE, "friction": {"eps_v": 1, "mu": 1}}, name=name)], ids=["forgotten", "replaced"])
+    lambda client, name: client.set({**SCENE, "friction": {"eps_v": 1, "mu": 1}}, name=name)],
+    ids=["forgotten", "replaced"])
 @pytest.mark.parametrize("frames", [False, True])
 def test_what_happens_to_a_set_is_mended(frames, spoil):
     client = frictiond.local(frames=frames)
@@ -241,16 +243,18 @@ def test_importing_costs_no_libraries():
 # What is printed
 
 def test_texts_of_objects(client, server):
-    assert repr(frictiond.Client(server)) == f"frictiond.Client('{server}')" and repr(client) == "frictiond.local(threads=2)"
+    assert repr(frictiond.Client(server)) == f"frictiond.Client('{server}')"
+    assert repr(client) == "frictiond.local(threads=2)"
     scene = {name: value for name, value in SCENE.items() if name != "collision_outputs"}
     answer = client.evaluate({**scene, "outputs": ["potential", "gradient", "hessian"]})
     assert isinstance(answer, dict) and json.loads(json.dumps({"n": answer["n_vertices"]})) == {"n": 16}
     assert "'gradient': float64[48]" in repr(answer) and "'hessian': {'format': 'triplets'" in repr(answer)
     table = answer._repr_html_()
-    assert table.count("<tr>") == table.count("</tr>") == 9 and "<th style='text-align:left'>hessian / values</th>" in table
+    assert table.count("<tr>") == table.count("</tr>") == 9
+    assert "<th style='text-align:left'>hessian / values</th>" in table
     assert "&lt;b&gt;" in frictiond.Answer({"<b>": 1})._repr_html_()
     assert repr(frictiond.Answer({"a": np.zeros((2, 2)), "b": [1] * 20})) == (
-        "{'a': [[0.0, 0.0], [0.0, 0.0]], 'b': [1, 1, 1, 1, 1, 1, ... 20 in all]}")
+        "{'a': [[0, 0], [0, 0]], 'b': [1, 1, 1, 1, 1, 1, ... 20 in all]}")
     with client.set(SCENE, name="run-17") as contacts:
         assert repr(contacts) == "<frictiond.Set 'run-17': 16 vertices, 19 contacts, in frictiond.local(threads=2)>"
         assert "iterations=0, energy=" in repr(contacts.step(np.zeros((16, 3)), 1.0, 0.01))
@@ -269,7 +273,8 @@ def test_public_objects_say_where_they_are():
     for name in frictiond.__all__:
         value = getattr(frictiond, name)
         assert getattr(value, "__module__", "frictiond") in ("frictiond", "builtins"), name
-    assert frictiond.__version__ == subprocess.run([ROOT / "scripts/version"], capture_output=True, text=True).stdout.strip()
+    version = subprocess.run([ROOT / "scripts/version"], capture_output=True, text=True).stdout
+    assert frictiond.__version__ == version.strip()
 
 
 # Threads
@@ -372,8 +377,9 @@ def test_multiprocessing(client):
     text = run("""
         import multiprocessing, numpy as np, frictiond
         client = frictiond.local(threads=2)
-        batch = {"dim": 3, "velocities": np.full((20000, 3), 0.1), "friction": {"eps_v": 1.0, "mu": 0.5}, "collisions": {
-            "plane_vertex": {"vertices": np.arange(20000), "plane_normal": [0, 0, 1], "normal_force": 1.0}}}
+        floor = {"vertices": np.arange(20000), "plane_normal": [0, 0, 1], "normal_force": 1.0}
+        batch = {"dim": 3, "velocities": np.full((20000, 3), 0.1), "friction": {"eps_v": 1.0, "mu": 0.5},
+                 "collisions": {"plane_vertex": floor}}
         def potential(k):
             return client.evaluate({**batch, "velocities": batch["velocities"] * k})["potential"]
         expected = [potential(k) for k in range(8)]

@@ -70,6 +70,7 @@ def test_shell(server, block):
 def test_python(server, page, monkeypatch):
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("no_proxy", "127.0.0.1")
+    monkeypatch.setenv("FRICTIOND_LIBRARY", snippets.LIBRARY)
     monkeypatch.setattr(sys, "path", [snippets.PACKAGE, *sys.path])
     names = {"__name__": "__main__"}
     for block in HERE:

@@ -1,7 +1,7 @@
 """frictiond: contact friction for solvers, in this process or as a service.
 
     import frictiond
-    client = frictiond.local()                   # in this process; or a service: frictiond.Client("http://127.0.0.1:8080")
+    client = frictiond.local()                   # in this process; frictiond.Client("http://127.0.0.1:8080"): a service
     answer = client.evaluate(batch)              # batch: the document of docs/api.md, lists or NumPy arrays
     force = -answer["gradient"]                  # unit of normal_force
     H = frictiond.hessian_matrix(answer)         # scipy.sparse.csr_matrix

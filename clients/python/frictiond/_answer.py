@@ -45,8 +45,9 @@ def outline(value: Any) -> str:
         return "{" + ", ".join(f"{name!r}: {outline(member)}" for name, member in value.items()) + "}"
     if isinstance(value, np.ndarray):
         if value.size <= SHORT:
-            return repr(value.tolist())
+            return outline(value.tolist())
         return f"{value.dtype}[{', '.join(map(str, value.shape))}]"
-    if isinstance(value, list) and len(value) > SHORT:
-        return f"[{', '.join(map(outline, value[:SHORT]))}, ... {len(value)} in all]"
+    if isinstance(value, list):
+        more = f", ... {len(value)} in all" if len(value) > SHORT else ""
+        return f"[{', '.join(map(outline, value[:SHORT]))}{more}]"
     return f"{value:.6g}" if type(value) is float else repr(value)

@@ -1,7 +1,7 @@
 """Clients and sets, over any transport.
 
-A transport sends a request and returns the response: send(method, target, headers, pieces) -> (status, headers, pieces of
-the body). close() gives back what it can open again. _http.py and _local.py have one each.
+A transport sends a request and returns the response: send(method, target, headers, pieces) -> (status, headers, pieces
+of the body). close() releases what it can open again. _http.py and _local.py have one each.
 """
 import os
 import threading
@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._answer import Answer
-from ._document import (FRAME, JSON, PLACE, WANTED, Batch, anchors_of, answer_of, body_of, bytes_of, document_of, joined,
-                        merge, parts_of, with_velocities)
+from ._document import (FRAME, JSON, PLACE, WANTED, Batch, anchors_of, answer_of, body_of, bytes_of, document_of,
+                        joined, merge, parts_of, with_velocities)
 from ._errors import Error, error_of
 from ._steps import Step, euler_step
 
@@ -323,8 +323,8 @@ class Set:
     def __repr__(self) -> str:
         if self._document is None:
             return f"<frictiond.Set {self.name!r}: closed>"
-        return (f"<frictiond.Set {self.name!r}: {self.info['n_vertices']} vertices, {self.info['n_collisions']} contacts, in"
-                f" {self._client!r}>")
+        return (f"<frictiond.Set {self.name!r}: {self.info['n_vertices']} vertices, {self.info['n_collisions']} contacts,"
+                f" in {self._client!r}>")
 
     def __exit__(self, *_: object) -> None:
         self.close()

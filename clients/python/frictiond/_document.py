@@ -123,7 +123,8 @@ def decode_frame(data: bytes) -> Answer:
 
 def answer_of(pieces, kind, convert):
     """An answer; convert: with arrays in place of its lists of numbers. Like those of frames, they are read-only, and
-    indices are i32 if they fit. pieces: read-only memoryviews; arrays of frames are views of them. Raises ValueError."""
+    indices are i32 if they fit. pieces: read-only memoryviews; arrays of frames are views of them. Raises
+    ValueError."""
     of_list = _array if convert else None
     if kind == FRAME:
         return Answer(_read_frame(pieces, of_list))

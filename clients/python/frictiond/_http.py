@@ -63,7 +63,8 @@ class Http:
             return None
         if len(pieces) == 1:
             return pieces[0]
-        pieces = [piece if isinstance(piece, bytes) else memoryview(piece.reshape(-1).view(np.uint8)) for piece in pieces]
+        pieces = [piece if isinstance(piece, bytes) else memoryview(piece.reshape(-1).view(np.uint8))
+                  for piece in pieces]
         n_bytes = sum(map(len, pieces))
         if n_bytes < LONG:
             return b"".join(pieces)

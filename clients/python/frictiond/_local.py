@@ -12,8 +12,9 @@ from ._client import Client
 from ._errors import Unavailable
 
 SMALL = 4096  # bytes; below, joining pieces takes less time than finding the addresses of arrays
-# Requests that may take longer than a tenth of a second, in bytes with those of the set: the main thread lets another thread
-# compute them. A check takes a thousand times as long as an evaluation; an evaluation along a line, as long as it has steps.
+# Bytes of a request, with those of its set, from which on it may take longer than a tenth of a second: the main thread
+# then lets another thread make the call. A check takes a thousand times as long as an evaluation, and a line may have
+# thousands of steps.
 LONG, LONG_SLOW = 8 << 20, 8 << 10
 SLOW = b'"line"'
 KEPT = 65536  # bytes; a struct that is used again keeps the last request's bytes
@@ -39,7 +40,8 @@ def local(*, threads: int | None = None, memory_bytes: int | None = None, max_js
     frames          False: everything is JSON, to compare with a service over HTTP
 
     docs/options.md describes the server's options of the same names. Threads may share the service; they compute at the
-    same time. Ctrl-C ends a long call. A fork gets a service of its own, in which sets are put again when they are used.
+    same time. Ctrl-C ends a long call. A fork gets a service of its own, in which sets are put again when they are
+    used.
 
         client = frictiond.local(threads=2)
         client.evaluate(batch)["gradient"]
@@ -64,7 +66,8 @@ class Local:
         return f"frictiond.local({', '.join(f'{name}={value!r}' for name, value in self._options.items())})"
 
     def send(self, method, target, headers, pieces):
-        """(status, headers, pieces of the body). pieces: bytes and C-contiguous arrays, which must not change meanwhile."""
+        """(status, headers, pieces of the body). pieces: bytes and C-contiguous arrays, which must not change
+        meanwhile."""
         n_bytes = sum(len(piece) if type(piece) is bytes else piece.nbytes for piece in pieces)
         if n_bytes < SMALL and len(pieces) > 1:
             pieces = [b"".join(pieces)]

@@ -70,9 +70,10 @@ def library() -> ctypes.CDLL:
             entry.restype, entry.argtypes = result, arguments
     except (OSError, AttributeError) as error:
         where = f"FRICTIOND_LIBRARY is {given!r}. " if given else ""
-        raise ImportError(f"frictiond.local needs the library {name}: {error}. {where}Install a wheel of frictiond, which "
-                          "contains it, or Debian's package libfrictiond1; or build it (make all) and set FRICTIOND_LIBRARY"
-                          " to its path (build/release/libfrictiond.so). frictiond.Client needs no library") from None
+        raise ImportError(f"frictiond.local needs the library {name}: {error}. {where}Install a wheel of frictiond, which"
+                          " contains it, or Debian's package libfrictiond1; or build it (make all) and set"
+                          " FRICTIOND_LIBRARY to its path (build/release/libfrictiond.so). frictiond.Client needs no"
+                          " library") from None
     return loaded
 
 
@@ -82,9 +83,9 @@ def program() -> str:
     for path in [given] if given else [str(BUNDLED / "frictiond"), *(f"{folder}/frictiond" for folder in PLACES)]:
         if os.access(path, os.X_OK) and _is_program(path):
             return path
-    raise FileNotFoundError(f"the program frictiond is not {'at ' + given if given else 'in this package'}. Install a wheel "
-                            "of frictiond, which contains it, or Debian's package frictiond; or set FRICTIOND_PROGRAM to "
-                            "its path")
+    raise FileNotFoundError(f"the program frictiond is not {'at ' + given if given else 'in this package'}. Install a"
+                            " wheel of frictiond, which contains it, or Debian's package frictiond; or set"
+                            " FRICTIOND_PROGRAM to its path")
 
 
 def _is_program(path):

@@ -1,12 +1,12 @@
 """Friction in PyTorch: potential and gradient as differentiable functions of the numbers of a batch.
 
     import frictiond.torch
-    client = frictiond.Client("http://127.0.0.1:8080")
+    client = frictiond.local()    # or frictiond.Client("http://127.0.0.1:8080")
     mu = torch.tensor(0.5, dtype=torch.float64, requires_grad=True)
     answer = frictiond.torch.evaluate(client, {**batch, "friction": {"eps_v": 1e-3, "mu": mu}})
     answer.gradient.square().sum().backward()    # mu.grad
 
-Copy it next to frictiond.py as frictiond/torch.py. Needs PyTorch 1.13 or later (Debian: python3-torch). Derivatives are
+Needs PyTorch 1.13 or later (Debian: python3-torch). Derivatives are
 the service's (docs/derivatives.md): one request of /v1/vjp in a backward pass, of /v1/jvp in forward mode.
 """
 from typing import Any, NamedTuple
