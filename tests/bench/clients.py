@@ -94,7 +94,7 @@ def by_set(client):
         lagged = {name: whole[name] for name in ("dim", "positions", "friction", "collisions")}
         query = {"velocities": whole["velocities"], "outputs": ["potential", "gradient"]}
         with client.set(lagged) as contacts:
-            bare, body = frictiond.Client(URL)._connection(), frictiond.encode_frame(query)
+            bare, body = frictiond.Client(URL)._transport._connection(), frictiond.encode_frame(query)
             headers = {"Accept": frictiond.FRAME, "Content-Type": frictiond.FRAME}
 
             def alone():

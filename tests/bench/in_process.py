@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Measures frictiond.local against the same computation through fric.h in C, in this process.
 
-usage: tests/bench/in_process.py [THREADS]    default 2; after make all
+usage: tests/bench/in_process.py [THREADS [LARGEST]]    default 2 threads, up to 100000 contacts; after make all
 
 Prints microseconds: the fastest and the median of calls, which take turns with those in C. The scene is that of
 clients.py: face_vertex contacts with given normal forces, potential and gradient. The figures in docs/performance.md,
@@ -22,7 +22,7 @@ from clients import batch  # noqa: E402
 import numpy as np  # noqa: E402
 import frictiond  # noqa: E402
 
-THREADS = int(WORDS[0]) if WORDS else 2
+THREADS, LARGEST = int(WORDS[0]) if WORDS else 2, int(WORDS[1]) if len(WORDS) > 1 else 100000
 OUTPUTS = ["potential", "gradient"]
 
 
@@ -89,7 +89,7 @@ def main():
     client, library = frictiond.local(threads=THREADS), yardstick()
     one_contact(client)
     print("\n| contacts | | frictiond.local | fric.h | ratio |\n|---|---|---|---|---|")
-    for n in (1000, 10000, 100000):
+    for n in (n for n in (1000, 10000, 100000) if n <= LARGEST):
         many_contacts(client, library, n)
     print(f"\ncopied bytes: {client._transport.copied_bytes}")
 
