@@ -36,7 +36,8 @@ import frictiond
 
 client = frictiond.Client("http://127.0.0.1:8080", token=None, timeout=1.5)
 batch: frictiond.Batch = {"dim": 3, "velocities": np.zeros((4, 3))}
-answer = client.evaluate(batch)
+inside: frictiond.Client = frictiond.local(threads=2)
+answer: frictiond.Answer = inside.evaluate(batch)
 force: NDArray[np.float64] = -answer["gradient"]
 client.vjp(batch, {"gradient": force}, ["/positions"])
 with client.set(batch, name="run-17") as contacts:
@@ -49,7 +50,8 @@ PYTHON_MISTAKES = [
     ('client = frictiond.Client(8080)', "arg-type"), ('client.evaluate()', "call-arg"), ('client.evaluate([1])', "arg-type"),
     ('client.jvp({}, ["/positions"])', "arg-type"), ('client.set({}, name=17)', "arg-type"),
     ('client.set({}).step([0], 1.0, "0.01")', "arg-type"), ('client.info().version', "attr-defined"),
-    ('client.evaluation({})', "attr-defined"), ('client.step({}, [0], 1.0, 0.1).speed', "attr-defined")]
+    ('client.evaluation({})', "attr-defined"), ('frictiond.local(thread=2)', "call-arg"),
+    ('client.step({}, [0], 1.0, 0.1).speed', "attr-defined")]
 
 
 def mypy(path):

@@ -56,8 +56,17 @@ class Client:
         self.close()
 
     def evaluate(self, batch: Batch) -> Answer:
-        """POST /v1/evaluate: the answer as a dict, its arrays of numbers as NumPy arrays, which are read-only. The same
-        batch may go to Client.set: n_vertices, which only sets have, is left out here.
+        """POST /v1/evaluate: the answer as a dict, its arrays of numbers as NumPy arrays, which are read-only:
+
+        potential      one number (N m/s; with displacements in place of velocities N m)
+        gradient       [n_vertices * dim], minus the friction force (N)
+        body_gradient  [n_bodies, 6] (2D: [n_bodies, 3]), minus force and torque (N, N m)
+        hessian        a dict for hessian_matrix (N s/m)
+        collisions     {group: {output: [n] or [n, dim], ...}}
+        n_vertices, n_collisions
+
+        batch["outputs"] selects among them. The same batch may go to Client.set: n_vertices, which only sets have, is
+        left out here.
 
             client.evaluate({"dim": 2, "velocities": np.array([[0.5, 0.0]]), "friction": {"eps_v": 1e-3, "mu": 0.3},
                              "collisions": {"plane_vertex": {"vertices": [0], "plane_normal": [0, 1],
