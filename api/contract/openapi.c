@@ -110,9 +110,11 @@ static json_t *add_headers(struct api_schemas *s, json_t *response)
 	return headers;
 }
 
-static const char *name_status(int status, char name[16])
+enum { NAME_BYTES = 20 }; /* enough for "Failure" and any int */
+
+static const char *name_status(int status, char name[NAME_BYTES])
 {
-	snprintf(name, 16, "%d", status);
+	snprintf(name, NAME_BYTES, "%d", status);
 	return name;
 }
 
@@ -121,7 +123,7 @@ static json_t *add_answer(struct api_schemas *s, const struct described *d, int 
                           json_t *responses)
 {
 	const struct api_operation *o = d->operation;
-	json_t *response = set(s, responses, name_status(status, (char[16]){0}), json_object());
+	json_t *response = set(s, responses, name_status(status, (char[NAME_BYTES]){0}), json_object());
 	set(s, response, "description", json_string(meaning));
 	json_t *headers = add_headers(s, response);
 	if (d->route->is_conditional)
@@ -179,9 +181,9 @@ static bool has_failure(const struct api_route *route, int status)
 }
 
 /* The component name of a response that several routes share. fails: routes with their own form of failures */
-static const char *name_response(int status, bool fails, char name[16])
+static const char *name_response(int status, bool fails, char name[NAME_BYTES])
 {
-	snprintf(name, 16, "%s%d", fails ? "Failure" : "", status);
+	snprintf(name, NAME_BYTES, "%s%d", fails ? "Failure" : "", status);
 	return name;
 }
 
@@ -189,11 +191,11 @@ static void add_responses(struct api_schemas *s, const struct described *d, json
 {
 	json_t *responses = set(s, operation, "responses", json_object());
 	const struct api_status *status;
-	char code[16];
+	char code[NAME_BYTES];
 	add_successes(s, d, responses);
 	for (int i = 0; (status = api_status_at(i)); i++)
 		if (status->where & where(d)) {
-			char name[16];
+			char name[NAME_BYTES];
 			name_response(status->status, has_failure(d->route, status->status), name);
 			set(s, responses, name_status(status->status, code), api_schema_ref("responses", name));
 		}
@@ -233,7 +235,7 @@ static void add_problem(struct api_schemas *s, const struct api_table *table, co
 	            {412, "Collision-Set-Version"},
 	            {415, "Accept-Patch"},
 	            {503, "Retry-After"}};
-	char code[16];
+	char code[NAME_BYTES];
 	json_t *response = set(s, responses, name_status(status->status, code), json_object());
 	set(s, response, "description", api_schema_text("%s. %s", status->title, status->meaning));
 	json_t *headers = add_headers(s, response);
@@ -255,7 +257,7 @@ static void add_problem(struct api_schemas *s, const struct api_table *table, co
 static void add_failures(struct api_schemas *s, const struct api_route *route, json_t *responses)
 {
 	for (int status = 400; status <= 500; status += 100) {
-		char code[16], name[16];
+		char code[NAME_BYTES], name[NAME_BYTES];
 		json_t *problem = json_object_get(responses, name_response(status, false, code));
 		if (!route->failure || json_object_get(responses, name_response(status, true, name)))
 			continue;
