@@ -256,7 +256,7 @@ class Set:
         with self._lock:
             document = merge(self._contacts(), document_of(*body))
             try:
-                self.info = self._client._ask("PATCH", self._path, *body, self._means(), False)
+                self.info = self._client._ask("PATCH", self._path, *body, headers=self._means(), convert=False)
             except Error as error:
                 if error.code not in LOST:
                     raise
