@@ -36,8 +36,8 @@ int bench_set(int n_threads, size_t n_vertices, const double *positions, size_t 
 	return (int)(code ? code : fric_schedule_create(&scene.context, scene.contacts, &scene.schedule, &error));
 }
 
-static int evaluate(const struct fric_contacts *contacts, const struct fric_schedule *schedule, const double *velocities,
-                    double *potential, double *gradient)
+static int evaluate(const struct fric_contacts *contacts, const struct fric_schedule *schedule,
+                    const double *velocities, double *potential, double *gradient)
 {
 	struct fric_error error;
 	const struct fric_query query = {.velocities = velocities, .schedule = schedule};
