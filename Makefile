@@ -3,6 +3,8 @@
 CC ?= gcc
 CXX ?= g++
 PREFIX ?= /usr/local
+# Where `make install` puts libraries, under PREFIX. Debian: lib/x86_64-linux-gnu.
+LIBDIR ?= lib
 MODE ?= release
 
 B := build/$(MODE)
@@ -77,7 +79,9 @@ $(B)/libfric.so: $(call objects,core) core/fric.map
 # and its threads outlive calls, so the library stays loaded after dlclose. Unused parts of libstdc++ are left out; they would
 # need a later glibc.
 FRICTIOND_SONAME := libfrictiond.so.$(shell sed -n 's/^\#define FRICTIOND_ABI \([0-9]*\).*/\1/p' api/frictiond.h)
-FRICTIOND_LIBS := $(B)/jansson.a $(shell $(CC) -print-file-name=libxxhash.a) $(shell $(CXX) -print-file-name=libstdc++.a)
+JANSSON_A ?= $(shell $(CC) -print-file-name=libjansson.a)
+XXHASH_A ?= $(shell $(CC) -print-file-name=libxxhash.a)
+FRICTIOND_LIBS := $(B)/jansson.a $(XXHASH_A) $(shell $(CXX) -print-file-name=libstdc++.a)
 $(B)/libfrictiond.so: $(call objects,core) $(call objects,api) $(B)/jansson.a api/frictiond.map
 	$(call quiet,LD,$@)$(CC) $(filter-out -pie,$(LDFLAGS)) -shared -Wl,-soname,$(FRICTIOND_SONAME) \
 		-Wl,--version-script,api/frictiond.map -Wl,-Bsymbolic-functions -Wl,--exclude-libs,ALL -Wl,-z,nodelete -Wl,--gc-sections -static-libgcc \
@@ -92,7 +96,7 @@ $(B)/wheel/frictiond: $(call objects,server) $(B)/libapi.a $(B)/libfric.a
 # Debian's libjansson.a can be linked into a shared library, except that it refers to stdin (json_loadf, which nothing calls).
 $(B)/jansson.a:
 	@mkdir -p $(@D)
-	@objcopy --redefine-sym stdin=no_stdin $$($(CC) -print-file-name=libjansson.a) $@.part
+	@objcopy --redefine-sym stdin=no_stdin $(JANSSON_A) $@.part
 	@echo 'void *no_stdin;' | $(CC) -fPIC -x c -c - -o $(B)/no_stdin.o
 	$(call quiet,AR,$@)$(AR) rs $@.part $(B)/no_stdin.o && mv $@.part $@
 
@@ -363,20 +367,28 @@ lint: ## compile without warnings (gcc, clang), then run clang-format, clang-tid
 build/frictiond.1: docs/frictiond.1.in scripts/manual $(PROGRAM)
 	scripts/manual $(PROGRAM) > $@
 
-install: install-program build/frictiond.1 ## install program, libraries, headers, pkg-config file, manual page and systemd units under PREFIX
-	install -d $(addprefix $(DESTDIR)$(PREFIX)/,include lib/pkgconfig lib/systemd/system lib/sysusers.d share/man/man1)
+# What the files of pkg-config and CMake have to state.
+INSTALLED_AS = -e 's|@PREFIX@|$(abspath $(PREFIX))|' -e 's|@LIBDIR@|$(LIBDIR)|' -e "s|@VERSION@|$$(scripts/version)|" \
+	-e 's|@FRIC_ABI@|$(SONAME:libfric.so.%=%)|' -e 's|@FRICTIOND_ABI@|$(FRICTIOND_SONAME:libfrictiond.so.%=%)|' \
+	-e "s|@UP@|$$(realpath -ms --relative-to=/$(LIBDIR)/cmake/fric /)|" \
+	-e "s|@POINTER@|$$(echo __SIZEOF_POINTER__ | $(CC) -E -P -)|"
+
+install: install-program build/frictiond.1 ## install all under PREFIX: program, libraries in LIBDIR=lib, headers, pkg-config, CMake, manual page, systemd
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,include $(LIBDIR)/pkgconfig lib/systemd/system lib/sysusers.d share/man/man1)
 	install -m 644 core/fric.h $(DESTDIR)$(PREFIX)/include/fric.h
 	sed 's|"core/fric.h"|"fric.h"|' core/fric_mollifier.h > $(DESTDIR)$(PREFIX)/include/fric_mollifier.h
-	install -m 644 $(B)/libfric.a $(DESTDIR)$(PREFIX)/lib/libfric.a
-	real=$(SONAME).$$(scripts/version) && install -m 644 $(B)/libfric.so $(DESTDIR)$(PREFIX)/lib/$$real && \
-	    ln -sf $$real $(DESTDIR)$(PREFIX)/lib/$(SONAME) && ln -sf $(SONAME) $(DESTDIR)$(PREFIX)/lib/libfric.so
 	install -m 644 api/frictiond.h $(DESTDIR)$(PREFIX)/include/frictiond.h
-	real=$(FRICTIOND_SONAME).$$(scripts/version) && install -m 644 $(B)/libfrictiond.so $(DESTDIR)$(PREFIX)/lib/$$real && \
-	    ln -sf $$real $(DESTDIR)$(PREFIX)/lib/$(FRICTIOND_SONAME) && \
-	    ln -sf $(FRICTIOND_SONAME) $(DESTDIR)$(PREFIX)/lib/libfrictiond.so
+	install -m 644 $(B)/libfric.a $(DESTDIR)$(PREFIX)/$(LIBDIR)/libfric.a
+	for name in $(SONAME) $(FRICTIOND_SONAME); do \
+	    library=$${name%.*} && real=$$name.$$(scripts/version) && \
+	    install -m 644 $(B)/$$library $(DESTDIR)$(PREFIX)/$(LIBDIR)/$$real && \
+	    ln -sf $$real $(DESTDIR)$(PREFIX)/$(LIBDIR)/$$name && ln -sf $$name $(DESTDIR)$(PREFIX)/$(LIBDIR)/$$library || exit 1; \
+	done
 	for package in core/fric api/frictiond; do \
-	    sed -e 's|@PREFIX@|$(abspath $(PREFIX))|' -e "s|@VERSION@|$$(scripts/version)|" $$package.pc.in \
-	        > $(DESTDIR)$(PREFIX)/lib/pkgconfig/$${package#*/}.pc || exit 1; \
+	    name=$${package#*/} && cmake=$(DESTDIR)$(PREFIX)/$(LIBDIR)/cmake/$${package#*/} && install -d $$cmake && \
+	    sed $(INSTALLED_AS) $$package.pc.in > $(DESTDIR)$(PREFIX)/$(LIBDIR)/pkgconfig/$$name.pc && \
+	    sed $(INSTALLED_AS) packaging/cmake/$${name}Config.cmake.in > $$cmake/$${name}Config.cmake && \
+	    sed $(INSTALLED_AS) packaging/cmake/ConfigVersion.cmake.in > $$cmake/$${name}ConfigVersion.cmake || exit 1; \
 	done
 	install -m 644 build/frictiond.1 $(DESTDIR)$(PREFIX)/share/man/man1/frictiond.1
 	sed 's|/usr/local/bin|$(abspath $(PREFIX))/bin|' deploy/systemd/frictiond.service \

@@ -17,7 +17,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import snippets  # noqa: E402
 from snippets import KNOWN, PAGES, PROGRAM, ROOT, URL, blocks, compare, name_of, shell  # noqa: E402
 
-LANGUAGES = {"sh", "python", "r", "javascript", "html", "c", "cpp", "make", "json", "text", "ini", "yaml"}
+LANGUAGES = {"sh", "python", "r", "javascript", "html", "c", "cpp", "make", "cmake", "json", "text", "ini", "yaml"}
 HERE = snippets.to_run(with_examples=False)
 SHELL = [block for block in HERE if block.language == "sh"]
 PYTHON = [page for page in PAGES if any(block.page == page and block.language == "python" for block in HERE)]
