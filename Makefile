@@ -314,6 +314,14 @@ bare-test: ## run make demo and a share of make test in a Debian system with onl
 	@scripts/packages image
 	@tests/bare/run
 
+deb: ## build Debian packages of the commit into build/dist, reproducibly
+	@scripts/packages deb
+	@scripts/deb
+
+deb-test: ## build, check, install, use and purge the Debian packages in systems of their own (as root, without Docker)
+	@scripts/packages image
+	@tests/deb/run
+
 chaos-test: ## kill replicas behind nginx, overload one, soak it for five minutes (CHAOS="--soak-seconds 60" for less)
 	@scripts/packages chaos
 	+@$(COMPILE) all
@@ -408,7 +416,7 @@ help: ## print this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{printf "  %-14s %s\n", $$1, $$2}'
 
 .PHONY: all programs tests fuzzers test test-all test-packages packages bench asan tsan mutants fuzz boundaries simulate regressions demo run dist wheel wheel-test coverage docs \
-	image image-test bare-test deploy-test chaos-test examples-test explorer-test lint install install-program clean help
+	image image-test bare-test deb deb-test deploy-test chaos-test examples-test explorer-test lint install install-program clean help
 .SECONDARY:
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -29,3 +29,18 @@ certificate_hooks() {
 		printf '%s\n' "--customize-hook=mkdir -p \"\$1$(dirname "$file")\"" "--customize-hook=upload $file $file"
 	done
 }
+
+# Mounts and processes are in namespaces of their own, so nothing is left of them when the command ends. The new root
+# replaces the old one, because namespaces, which some tests need, cannot be made in a mere chroot. A folder for objects
+# in the system becomes the gate's cache.
+enter() { # SYSTEM FOLDER COMMAND of sh
+	# shellcheck disable=SC2016  # the inner shell expands it
+	unshare --mount --pid --ipc --uts --fork --kill-child sh -c '
+		mount --bind "$1" "$1" && mount -t proc proc "$1/proc" && mount -t tmpfs none "$1/run" &&
+			mount --rbind /sys "$1/sys" && mount --rbind /dev "$1/dev" &&
+			{ [ ! -d "$1/var/cache/objects" ] || mount --bind "$CCACHE_DIR" "$1/var/cache/objects"; } &&
+			cd "$1" && pivot_root . mnt && umount -l /mnt || exit 1
+		proxies=$(env | grep -iE "^(https?|no)_proxy=" | tr "\n" " ")
+		exec env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin $proxies \
+			chroot . sh -c "cd $2 && $3"' sh "$1" "$2" "$3"
+}

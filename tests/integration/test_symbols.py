@@ -117,6 +117,18 @@ def test_the_name_to_load_it_by():
         assert "TEXTREL" not in lines
 
 
+@pytest.mark.parametrize("library", [SHARED, LOCAL], ids=lambda library: library.stem)
+def test_debian_packages_list_what_is_exported(library):
+    """The package of a shared library is named after the library's number, and its symbols file lists every name with
+    the version that added it. `make deb` fails otherwise."""
+    folder, package = ROOT / "packaging/debian", library.stem + abi(library)
+    assert f"\nPackage: {package}\n" in (folder / "control").read_text()
+    assert (folder / f"{package}.install").read_text() == f"usr/lib/*/{library.name}.*\n"
+    head, _, *names = (folder / f"{package}.symbols").read_text().splitlines()
+    assert head == f"{library.name}.{abi(library)} {package} #MINVER#"
+    assert [name.split("@Base ")[0] for name in names] == [" " + name for name in sorted(dynamic_names(library, "--defined-only"))]
+
+
 # The whole library is linked, so that each of its names can conflict with the program's.
 WHOLE = {"static": ["-Wl,--whole-archive", LIBRARY, "-Wl,--no-whole-archive"], "shared": [SHARED]}
 
