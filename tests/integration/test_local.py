@@ -12,7 +12,7 @@ from conftest import ROOT, start, stop
 from local import CONDITIONS, LIBRARY, Service, load as load_library
 from test_cases import CASES, FOLDER, curl, load, request_of, server_options
 
-sys.path.insert(0, str(ROOT / "examples/python"))
+sys.path.insert(0, str(ROOT / "clients/python"))
 import frictiond  # noqa: E402
 
 MEMORY = 1 << 30  # so that limits derived from it agree
