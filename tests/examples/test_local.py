@@ -453,6 +453,29 @@ def test_an_exception_of_another_signal_handler():
     assert text == "too long\n"
 
 
+def test_a_signal_that_comes_when_the_call_has_ended():
+    """The handler may run after the main thread has learned that the call has ended: it must not wait once more."""
+    assert run("""
+    import os, signal
+    from frictiond import _local
+    class Call:
+        def __init__(self):
+            self.stop = _local._Call().stop
+        def run(self):
+            os.kill(os.getpid(), signal.SIGINT)
+            return "ended"
+    worker, n_raised = _local._Worker(), 0
+    for i in range(300):
+        try:
+            worker.run(Call())
+            while True:
+                pass
+        except KeyboardInterrupt:
+            n_raised += 1
+    print(n_raised)
+    """) == "300\n"
+
+
 # The end of a process
 
 @pytest.mark.parametrize("end", ["", "del client, answer", "sys.exit()", "client.close()", "os._exit(0)"])

@@ -3,6 +3,7 @@ import ctypes
 import os
 import queue
 import threading
+import time
 import weakref
 
 import numpy as np
@@ -17,6 +18,8 @@ SMALL = 4096  # bytes; below, joining pieces takes less time than finding the ad
 # thousands of steps.
 LONG, LONG_SLOW = 8 << 20, 8 << 10
 SLOW = b'"line"'
+LOOK = 0.05  # seconds; a signal that comes just before a wait does not end it
+SOON = 0.0005
 KEPT = 65536  # bytes; a struct that is used again keeps the last request's bytes
 HEADERS = {"Content-Type": "content_type", "Accept": "accept", "If-Collision-Set-Version": "if_collision_set_version"}
 SETS = "/v1/sets/"
@@ -234,10 +237,12 @@ class _Worker:
         done.acquire()
         self._jobs.put((call, arguments, result, done))
         try:
-            done.acquire()
+            while not done.acquire(timeout=LOOK):
+                pass
         except BaseException:
             call.stop.value = True
-            done.acquire()  # the caller may change its arrays now
+            while not result:  # the caller may change its arrays afterwards
+                time.sleep(SOON)
             raise
         if isinstance(result[0], BaseException):
             raise result[0]
