@@ -1,8 +1,8 @@
-"""Adds the library and the program to the package. They are built with make from the C sources: those in the folder
-`source` of an sdist, or those of the repository. In the environment:
+"""Adds the library and the program to the package. make builds them from the C sources, in the folder `source` of an
+sdist or in the repository. Environment variables:
 
 FRICTIOND_NATIVE=FOLDER     adds the files of this folder instead (scripts/wheel)
-FRICTIOND_NATIVE=none       adds none: the package then looks for the system's library and program
+FRICTIOND_NATIVE=none       adds neither: the package then looks for the system's library and program
 FRICTIOND_PLATFORM=TAG      the wheel's platform tag
 """
 import os
@@ -25,7 +25,7 @@ IS_PURE = NATIVE == "none"
 
 
 def make(folder):
-    """Builds library and program into a folder. They use the system's shared libraries."""
+    """Builds the library and the program into a folder. They use the system's shared libraries."""
     subprocess.run(["make", f"-j{os.cpu_count()}", "MODE=release", "all"], cwd=SOURCES, check=True)
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copy(SOURCES / "build/release/libfrictiond.so", folder / "libfrictiond.so.1")

@@ -7,21 +7,21 @@
     H = frictiond.hessian_matrix(answer)         # scipy.sparse.csr_matrix
     with client.set(lagged) as contacts:         # a batch without velocities, which the service keeps prepared
         answer = contacts.evaluate(velocities)   # with bodies: contacts.evaluate(body_velocities=twists)
-        after = contacts.step(velocities, mass, h, load)   # a time step of implicit Euler; contacts hold at rest
+        after = contacts.step(velocities, mass, h, load)   # implicit Euler; sticking contacts stay at rest
     back = client.vjp(batch, {"gradient": g}, ["/positions", "/friction/mu_s"])   # derivatives; forward: client.jvp
 
-Both services have the same methods, errors and numbers, to the last bit. A batch is a dict:
+Both have the same methods, errors and numbers, to the last bit. A batch is a dict:
 
     dim           2 or 3
     positions     [n_vertices, dim] m
     velocities    [n_vertices, dim] m/s; or displacements of a step, m, with eps_v in m
-    friction      {"eps_v": m/s, "mu": ...} or {"eps_v", "mu_s", "mu_k"}, numbers or one per contact; other laws
+    friction      {"eps_v": m/s, "mu": ...} or {"eps_v", "mu_s", "mu_k"}: numbers. Groups may have their own
     collisions    {"plane_vertex": {"vertices": [n], "plane_normal": [n, dim] or [dim], "normal_force": [n] or one, N},
                    "face_vertex": {"vertices": [n, 4]: the vertex, then the face, ...}, ...}
-    outputs       of "potential" (N m/s), "gradient" [n_vertices * dim] (N), "hessian" (N s/m), "collisions", ...
+    outputs       any of "potential" (N m/s), "gradient" [n_vertices * dim] (N), "hessian" (N s/m), "collisions", ...
 
 Arrays of answers are read-only. Needs Python 3.10 or later and NumPy; hessian_matrix and steps also need SciPy, and
-frictiond.torch needs PyTorch. `python -m frictiond serve` runs the service's program.
+frictiond.torch needs PyTorch. `python -m frictiond serve` runs the service.
 """
 from ._answer import Answer
 from ._client import Client, Set

@@ -1,4 +1,4 @@
-"""python -m frictiond serve [OPTION...], and the command frictiond: the program of the service."""
+"""The command frictiond, also as `python -m frictiond`: runs the program of the service."""
 import os
 import sys
 
@@ -13,7 +13,7 @@ Without `serve`, all words are passed on to the program."""
 
 
 def main() -> None:
-    """Replaces this process by the program."""
+    """Replaces this process with the program."""
     words = sys.argv[1:]
     if words[:1] in (["--help"], ["-h"], []):
         print(USAGE)

@@ -1,7 +1,8 @@
 """Clients and sets, over any transport.
 
 A transport sends a request and returns the response: send(method, target, headers, pieces) -> (status, headers, pieces
-of the body). close() releases what it can open again. _http.py and _local.py have one each.
+of the body). close() releases a connection or service; the next request opens another one. _http.py and _local.py each
+define a transport.
 """
 import os
 import threading
@@ -29,9 +30,9 @@ class Client:
 
     url       http://…, https://…, or http+unix:///PATH for the Unix-domain socket /PATH
     token     for services that require one
-    retries   further tries after 503, 429, 502, 504 and after failed connections; repeating a request is safe
+    retries   number of retries after 503, 429, 502, 504 and failed connections; repeating a request is safe
     timeout   seconds without a byte from the service
-    frames    arrays travel in binary; False: everything is JSON
+    frames    True: arrays are sent in binary. False: everything is JSON
     ca        PEM file of the authorities to trust for https (default: the system's)
 
         client = frictiond.Client("https://friction.example", token=os.environ["FRICTIOND_TOKEN"])
@@ -58,15 +59,15 @@ class Client:
     def evaluate(self, batch: Batch) -> Answer:
         """POST /v1/evaluate: the answer as a dict, its arrays of numbers as NumPy arrays, which are read-only:
 
-        potential      one number (N m/s; with displacements in place of velocities N m)
+        potential      one number (N m/s; N m if velocities are displacements)
         gradient       [n_vertices * dim], minus the friction force (N)
         body_gradient  [n_bodies, 6] (2D: [n_bodies, 3]), minus force and torque (N, N m)
         hessian        a dict for hessian_matrix (N s/m)
         collisions     {group: {output: [n] or [n, dim], ...}}
         n_vertices, n_collisions
 
-        batch["outputs"] selects among them. The same batch may go to Client.set: n_vertices, which only sets have, is
-        left out here.
+        batch["outputs"] selects among them. The same batch may be passed to Client.set: n_vertices, which only sets
+        accept, is not sent here.
 
             client.evaluate({"dim": 2, "velocities": np.array([[0.5, 0.0]]), "friction": {"eps_v": 1e-3, "mu": 0.3},
                              "collisions": {"plane_vertex": {"vertices": [0], "plane_normal": [0, 1],
@@ -75,7 +76,7 @@ class Client:
         return self._post("/v1/evaluate", with_velocities(batch))
 
     def check(self, batch: Batch) -> Answer:
-        """POST /v1/check: how far gradient and Hessian agree with central differences, and notes on the physics.
+        """POST /v1/check: how closely gradient and Hessian agree with central differences; notes on the physics.
 
             client.check(batch)["agrees"]    # True
         """
@@ -90,17 +91,17 @@ class Client:
         return self._post("/v1/jvp", {**with_velocities(batch), "tangents": tangents})
 
     def vjp(self, batch: Batch, cotangents: Mapping[str, ArrayLike], wrt: str | Sequence[str]) -> Answer:
-        """POST /v1/vjp: potential and gradient, and under "cotangents" the derivatives of the sum of each answer times
-        its cotangent ("potential", "gradient", "body_gradient"; default 0) with respect to every number of the fields
-        named by wrt, a list of JSON Pointers (or one).
+        """POST /v1/vjp: potential and gradient, and under "cotangents" the derivatives of the sum of all results times
+        their cotangents ("potential", "gradient", "body_gradient"; default 0) with respect to every number of the
+        fields named by wrt, a list of JSON Pointers (or one).
 
             client.vjp(batch, {"potential": 1}, ["/friction/mu"])["cotangents"]["/friction/mu"]    # one number
         """
         return self._post("/v1/vjp", {**with_velocities(batch), "cotangents": cotangents, "wrt": _pointers(wrt)})
 
     def step(self, batch: Batch, before: ArrayLike, inertia: Any, h: float, load: ArrayLike = 0.0, **how: Any) -> Step:
-        """One step of implicit Euler, as Set.step, which describes all arguments, but nothing is carried. Put the
-        anchors of the result into the next batch, for the contacts that persist:
+        """One step of implicit Euler. Set.step describes the arguments. Unlike it, this method carries no anchors: put
+        those of the result into the next batch, for the contacts that persist.
 
             after = client.step(batch, v, inertia, h, load)
             batch["collisions"]["plane_vertex"]["anchor"] = after.anchors["plane_vertex"]
@@ -125,7 +126,7 @@ class Client:
         """PUT /v1/sets/NAME: stores contacts in the service, as a Set to be evaluated many times. batch: as for
         evaluate. Its velocities, outputs and their options are not sent; they are the defaults of the set's methods.
         Without velocities, give "n_vertices", unless another field has a row per vertex.
-        name: by default a random one.
+        name: random by default.
 
             client.set(lagged).evaluate(np.zeros((16, 3)))["n_vertices"]    # 16
         """
@@ -139,7 +140,7 @@ class Client:
         return self._ask("GET", "/v1/functions", convert=False)["functions"]
 
     def info(self) -> Answer:
-        """Version, limits, threads of the service.
+        """The version, the limits and the threads of the service.
 
             client.info()["limits"]["contacts"]    # 10000000
         """
@@ -185,11 +186,11 @@ class Set:
 
     The service may forget a set, or be replaced by one that does not have it. The set is then PUT again, with all
     patches, from a copy, so you may change arrays after sending them. Every request states the version of the set, so
-    no answer is for contacts that somebody else has put under the same name. The end of `with` deletes the set.
+    no answer is for contacts that somebody else has put under the same name. Leaving a `with` block deletes the set.
 
     name    in the service
-    query   velocities, outputs and their options from the batch given to Client.set: defaults of the methods that get
-            no velocities, or no outputs
+    query   velocities, outputs and their options from the batch given to Client.set: defaults for
+            methods called without velocities, or without outputs
     info    the service's description of the set: version, n_vertices, n_collisions, groups, idle_seconds, skipped
 
         with client.set(lagged) as contacts:
@@ -207,15 +208,15 @@ class Set:
         self._put(*body)
 
     def evaluate(self, velocities: ArrayLike | None = None, **query: Any) -> Answer:
-        """POST /v1/sets/NAME/evaluate: the answer of Client.evaluate for the contacts and this query together. Pass
-        velocities of bodies by keyword: contacts.evaluate(body_velocities=twists)["body_gradient"]
+        """POST /v1/sets/NAME/evaluate: as Client.evaluate, for these contacts and this query. Pass velocities of bodies
+        by keyword: contacts.evaluate(body_velocities=twists)["body_gradient"]
 
             contacts.evaluate(np.zeros((16, 3)), outputs=["gradient"])["n_vertices"]    # 16
         """
         return self._ask("POST", "/evaluate", self._query(velocities, query, WANTED))
 
     def check(self, velocities: ArrayLike | None = None, **query: Any) -> Answer:
-        """POST /v1/sets/NAME/check: how far gradient and Hessian agree with central differences.
+        """POST /v1/sets/NAME/check: how closely gradient and Hessian agree with central differences.
 
             contacts.check(np.full((16, 3), 0.1))["agrees"]    # True
         """
@@ -223,8 +224,8 @@ class Set:
 
     def jvp(self, velocities: ArrayLike | None = None, tangents: Mapping[str, ArrayLike] | None = None,
             **query: Any) -> Answer:
-        """POST /v1/sets/NAME/jvp: the answer of Client.jvp for the contacts and this query together, along tangents
-        of fields of either.
+        """POST /v1/sets/NAME/jvp: as Client.jvp, for these contacts and this query. Tangents may be along fields of
+        either.
 
             contacts.jvp(np.zeros((16, 3)), {"/friction/mu_s": 1})["tangents"]["potential"]
         """
@@ -232,7 +233,7 @@ class Set:
 
     def vjp(self, velocities: ArrayLike | None = None, cotangents: Mapping[str, ArrayLike] | None = None,
             wrt: str | Sequence[str] = (), **query: Any) -> Answer:
-        """POST /v1/sets/NAME/vjp: the answer of Client.vjp for the contacts and this query together.
+        """POST /v1/sets/NAME/vjp: as Client.vjp, for these contacts and this query.
 
             contacts.vjp(np.zeros((16, 3)), {"gradient": np.ones(48)}, ["/positions"])["cotangents"]["/positions"]
         """
@@ -240,7 +241,7 @@ class Set:
         return self._ask("POST", "/vjp", {**self._query(velocities, query), **given})
 
     def pattern(self, format: str = "csr", triangle: str = "full") -> Answer:
-        """GET /v1/sets/NAME/pattern: the "hessian" of an answer without its numbers.
+        """GET /v1/sets/NAME/pattern: the "hessian" of an answer, without its values.
 
             contacts.pattern(format="triplets")["shape"]    # [48, 48]
         """
@@ -285,28 +286,28 @@ class Set:
             (v - before) M (v - before) / 2h - load v + D(v) + others(v)
 
         with D the friction potential, and patches the anchors for the next step, so that sticking contacts hold. Newton's
-        method starts where no contact slips, goes only downhill, and ends when the forces balance. Where friction falls
-        with slip, a step may have several solutions, one of which sticks; from the last velocity, it would find
-        a sliding one.
+        method starts where no contact slips, only lowers this energy, and ends when the forces balance. If friction
+        falls with slip, a step may have several solutions, one of which sticks; starting from the last velocity would
+        find a sliding one.
 
         before    velocities at the beginning of the step: [n_vertices, dim] (m/s); with only bodies, twists
                   [n_bodies, 6] (2D: [n_bodies, 3]); with both, flat: vertices first, then bodies. v has this shape
-        inertia   M: a mass (kg), masses whose shape broadcasts to that of before, or a matrix over all DOFs
-                  [n_dofs, n_dofs], symmetric, dense or of SciPy; positive definite
+        inertia   M: a mass (kg), masses whose shape broadcasts to that of before, or a symmetric
+                  positive definite matrix over all DOFs [n_dofs, n_dofs], dense or SciPy sparse
         h         length of the step (s)
         load      forces (N) that do not depend on v; their shape broadcasts to that of before
         next_h    length of the next step, if it differs: anchors are then multiplied by h / next_h
-        carry     False: the set keeps its anchors; match those of the result with other contacts yourself
+        carry     False: the set keeps its anchors; match the anchors of the result to other contacts yourself
         others    further energies, such as elasticity Psi(x + h v) / h: others(v) returns a value (W = N m/s), its
                   gradient (N, in the shape of v) and its Hessian [n_dofs, n_dofs] (N s/m), positive semidefinite
         start     velocities to start from, in the shape of before, at which contacts do not slip. By default 0, or the
                   surface_velocity of a plane. Required if other contacts have a surface_velocity
         tolerance    largest unbalanced force, relative to the largest force (1e-10)
-        iterations   at most (100)
-        outputs, collision_outputs   additional contents of answer
+        iterations   maximum number of iterations (100)
+        outputs, collision_outputs   additional contents of the answer
 
-        Returns a Step: velocities; anchors {group: [n, dim]}, before the factor; iterations; energy, the minimum (W);
-        answer, the service's answer at v. Raises NotConverged.
+        Returns a Step: velocities; anchors {group: [n, dim]}, not multiplied by h / next_h; iterations; energy, the
+        minimum (W); answer, the service's answer at v. Raises NotConverged.
 
             contacts.step(np.zeros((16, 3)), 1.0, 0.01).iterations    # 0
         """
@@ -316,7 +317,7 @@ class Set:
         return after
 
     def close(self) -> None:
-        """DELETE /v1/sets/NAME. Raises no Error: if it fails, the service forgets the set later."""
+        """DELETE /v1/sets/NAME. Raises no Error: if the request fails, the service drops the set later."""
         with self._lock:
             if self._document is None:
                 return

@@ -1,4 +1,4 @@
-"""Documents: the JSON and the frames in which requests and answers travel."""
+"""Documents of requests and answers, as JSON and as frames."""
 import json
 import math
 from bisect import bisect_right
@@ -30,7 +30,7 @@ def encode_frame(document: Batch) -> bytes:
 
 
 def body_of(document, frames):
-    """(pieces, media type) of a document: bytes, and arrays where they lie."""
+    """(pieces, media type) of a document: bytes, and arrays that are not copied."""
     document, tail = _split(document) if frames else (document, [])
     return (_pieces(document, tail), FRAME) if tail else ([_json(document)], JSON)
 
@@ -69,7 +69,7 @@ def _pieces(document, tail):
 
 
 def _numbers(value, pointer=""):
-    """The array made C-contiguous, with a dtype that frames allow and the same numbers."""
+    """The array, C-contiguous, with a dtype that frames allow and the same numbers."""
     array = np.asarray(value)
     if array.dtype in NAMES and array.flags.c_contiguous:
         return array
@@ -192,7 +192,7 @@ def _in_list(values, of_reference):
 
 
 def _array(name, value):
-    """A list of numbers as an array; other lists as they are."""
+    """A list of numbers as an array; other lists unchanged."""
     if name in LISTS:
         return value
     is_index = name in INDICES and value and type(value[0]) is int and max(value) < 2**31

@@ -13,7 +13,7 @@ class Error(Exception):
     """The service, or a proxy in front of it, refused the request.
 
     status      HTTP status, also in process; None if there was no answer
-    title, detail   text for people
+    title, detail   text for human readers
     errors      list of (JSON Pointer into the batch, detail)
     request_id  id of the request in the service's log, or None (in process)
     code        for programs: "unknown_set", "set_changed", ..., or None
@@ -36,14 +36,14 @@ class Error(Exception):
 
 
 class Unavailable(Error):
-    """No answer in time; or after all retries no answer, or still 503 (429, 502, 504). It may work later.
+    """No answer in time; or, after all retries, no answer or still 503 (429, 502, 504). The request may succeed later.
 
         except frictiond.Unavailable: keep the batch and send it again
     """
 
 
 class NotConverged(RuntimeError):
-    """A time step whose equations Newton's method has not solved. The message names the unbalanced component.
+    """Newton's method has not solved the equations of a time step. The message names the unbalanced component.
     No anchors were carried, so the step can be repeated, for instance with half its length.
 
     velocities   of the last iteration

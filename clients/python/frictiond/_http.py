@@ -13,7 +13,7 @@ import numpy as np
 from ._errors import REPEATED, Error, Unavailable, error_of
 
 FIRST_WAIT, LONGEST_WAIT = 0.05, 30.0  # seconds between tries
-LONG = 65536  # bytes; above, calling send for each array takes less time than joining them
+LONG = 65536  # bytes; above this, calling send for each array takes less time than joining them
 
 
 class Http:
@@ -29,8 +29,8 @@ class Http:
         return f"frictiond.Client({self.url!r})"
 
     def send(self, method, target, headers, pieces):
-        """(status, headers, pieces of the body) of a response; statuses that may change are those after all retries.
-        pieces: bytes and C-contiguous arrays."""
+        """(status, headers, pieces of the body) of a response. Raises an Error if all tries fail. pieces: bytes and
+        C-contiguous arrays."""
         headers = {**headers, **self._authorization}
         body = self._body(headers, pieces)
         for attempt in range(self.retries + 1):

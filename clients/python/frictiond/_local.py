@@ -1,4 +1,4 @@
-"""Transport in process: calls of libfrictiond instead of requests over HTTP."""
+"""Transport in process: calls libfrictiond instead of sending requests over HTTP."""
 import ctypes
 import os
 import queue
@@ -12,8 +12,8 @@ from . import _native
 from ._client import Client
 from ._errors import Unavailable
 
-SMALL = 4096  # bytes; below, joining pieces takes less time than finding the addresses of arrays
-# Bytes of a request, with those of its set, from which on it may take longer than a tenth of a second: the main thread
+SMALL = 4096  # bytes; below this, joining pieces takes less time than finding the addresses of arrays
+# If a request and its set have at least this many bytes, it may take longer than a tenth of a second: the main thread
 # then lets another thread make the call. A check takes a thousand times as long as an evaluation, and a line may have
 # thousands of steps.
 LONG, LONG_SLOW = 8 << 20, 8 << 10
@@ -30,21 +30,21 @@ def local(*, threads: int | None = None, memory_bytes: int | None = None, max_js
           max_vertices: int | None = None, pool_bytes: int | None = None, idle_seconds: int | None = None,
           sets: int | None = None, set_bytes: int | None = None, set_idle_seconds: int | None = None,
           kernels: str | None = None, frames: bool = True) -> Client:
-    """A service in this process: the same object as Client(url), without a server. It needs libfrictiond, which comes
-    with the wheel. Arrays of requests are read where they are, and arrays of answers are views of the service's memory.
+    """A service in this process: a Client without a server. It needs libfrictiond, which comes with the wheel. Arrays
+    of requests are read where they are, and arrays of answers are views of the service's memory.
 
-    threads         of large evaluations (default: all processors that the process may use)
-    memory_bytes    of all requests, answers and sets together (default: 3/4 of the memory). An answer counts until its
-                    last array is gone
+    threads         for large evaluations (default: all processors that the process may use)
+    memory_bytes    limit for all requests, answers and sets together (default: 3/4 of the memory). An answer counts
+                    until its last array is gone
     max_…           largest JSON text, frame, answer (bytes); most contacts and vertices of a request
-    pool_bytes      of memory that is kept warm between calls, for idle_seconds
+    pool_bytes      how much memory is kept warm between calls, for idle_seconds
     sets            how many sets are kept, in set_bytes of memory, for set_idle_seconds after their last use
     kernels         inner loops: best, avx512, avx2, baseline, scalar
     frames          False: everything is JSON, to compare with a service over HTTP
 
     docs/options.md describes the server's options of the same names. Threads may share the service; they compute at the
-    same time. Ctrl-C ends a long call. A fork gets a service of its own, in which sets are put again when they are
-    used.
+    same time. Ctrl-C ends a long call. After a fork, the child gets a service of its own, and puts its sets again
+    when it uses them.
 
         client = frictiond.local(threads=2)
         client.evaluate(batch)["gradient"]
@@ -56,7 +56,7 @@ def local(*, threads: int | None = None, memory_bytes: int | None = None, max_js
 
 
 class Local:
-    """Sends requests to a service in this process. copied_bytes: of requests, by the library, since it was created."""
+    """Sends requests to a service in this process. copied_bytes counts bytes of requests that were copied."""
 
     def __init__(self, options):
         self._options, self.copied_bytes = options, 0
@@ -152,7 +152,7 @@ def _reason(library, code):
 
 
 class _Call:
-    """A struct frictiond_request with what it points to, for one call at a time. stop ends the call."""
+    """A struct frictiond_request and all that it points to, for one call at a time. stop ends the call."""
 
     def __init__(self):
         self.stop, self._out = ctypes.c_bool(), ctypes.POINTER(_native.Answer)()
@@ -226,7 +226,7 @@ def _view(owner, address, n):
 
 class _Worker:
     """A thread that makes long calls for the main thread. Python delivers signals only to the main thread, between two
-    steps of the interpreter or while it waits for a lock, so a call that it makes itself cannot be interrupted."""
+    steps of the interpreter or while it waits for a lock, so it cannot interrupt a call made by the main thread."""
 
     def __init__(self):
         self._jobs = queue.SimpleQueue()

@@ -1,4 +1,4 @@
-"""Hessians of answers as matrices of SciPy."""
+"""Hessians of answers as SciPy matrices."""
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,9 +11,9 @@ def hessian_matrix(answer: Mapping[str, Any], batch: Mapping[str, Any] | None = 
                    pattern: Mapping[str, Any] | None = None) -> Any:
     """The Hessian of an answer, of any format and triangle, as a symmetric scipy.sparse.csr_matrix of all DOFs.
 
-    DOFs: the vertices', then the bodies'. The pattern depends only on the stencils. The format `factors` needs the
-    batch, for its dim, vertices and bodies; an answer without its pattern ("pattern": False) needs that of the same
-    format and triangle, from Set.pattern.
+    The DOFs of vertices come first, then those of bodies. The pattern depends only on the stencils. The format
+    `factors` needs the batch, for its dim, vertices and bodies. If the answer was requested without its pattern
+    ("pattern": False), give the pattern that Set.pattern returns for the same format and triangle.
 
         H = frictiond.hessian_matrix(client.evaluate(batch), batch)
         dv = scipy.sparse.linalg.spsolve(M / h + H, -residual)    # Newton step of implicit Euler
@@ -38,7 +38,7 @@ def hessian_matrix(answer: Mapping[str, Any], batch: Mapping[str, Any] | None = 
         factors = h["format"] == "factors"
         rows, cols, values = _blocks(h, batch, answer) if factors else (h["rows"], h["cols"], h["values"])
         matrix = coo_matrix((values, (rows, cols)), shape, float).tocsr()
-    # In a full matrix, every contact has entries on both sides of the diagonal; so a triangle can be recognized.
+    # In a full matrix, every contact has entries on both sides of the diagonal, so a triangle can be recognized.
     filled = np.flatnonzero(np.diff(matrix.indptr))
     first, last = matrix.indices[matrix.indptr[filled]], matrix.indices[matrix.indptr[filled + 1] - 1]
     first, last, blocks = first // size, last // size, filled // size  # diagonal blocks are whole

@@ -59,7 +59,7 @@ FUNCTIONS = {  # name: (result, arguments)
 
 @functools.cache
 def library() -> ctypes.CDLL:
-    """The library: that of FRICTIOND_LIBRARY, else the one in the package, else the system's."""
+    """The library: FRICTIOND_LIBRARY if set, else the one in the package, else the system's."""
     given, name = os.environ.get("FRICTIOND_LIBRARY"), f"libfrictiond.so.{ABI}"
     bundled = BUNDLED / name
     path = given or (str(bundled) if bundled.exists() else name)
@@ -78,7 +78,7 @@ def library() -> ctypes.CDLL:
 
 
 def program() -> str:
-    """The path of the service's program: that of FRICTIOND_PROGRAM, else the one in the package, else the system's."""
+    """The path of the service's program: FRICTIOND_PROGRAM if set, else the one in the package, else the system's."""
     given = os.environ.get("FRICTIOND_PROGRAM")
     for path in [given] if given else [str(BUNDLED / "frictiond"), *(f"{folder}/frictiond" for folder in PLACES)]:
         if os.access(path, os.X_OK) and _is_program(path):
@@ -89,6 +89,6 @@ def program() -> str:
 
 
 def _is_program(path):
-    """Whether it is a binary: the command of this package has the same name."""
+    """Whether the file is a binary. The command of this package has the same name, but is a script."""
     with open(path, "rb") as file:
         return file.read(4) == b"\x7fELF"

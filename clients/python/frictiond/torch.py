@@ -6,8 +6,8 @@
     answer = frictiond.torch.evaluate(client, {**batch, "friction": {"eps_v": 1e-3, "mu": mu}})
     answer.gradient.square().sum().backward()    # mu.grad
 
-Needs PyTorch 1.13 or later (Debian: python3-torch). Derivatives are
-the service's (docs/derivatives.md): one request of /v1/vjp in a backward pass, of /v1/jvp in forward mode.
+Needs PyTorch 1.13 or later (Debian: python3-torch). The service computes the derivatives (docs/derivatives.md): a
+backward pass sends one request to /v1/vjp, forward mode one to /v1/jvp.
 """
 from typing import Any, NamedTuple
 
@@ -31,7 +31,7 @@ def evaluate(service: frictiond.Client | frictiond.Set, batch: dict[str, Any]) -
     """Potential (one number), gradient [n_vertices * dim] and body_gradient [n_bodies, 6] (None without bodies), as
     tensors of float64.
 
-    service   a frictiond.Client; or a frictiond.Set, and then `batch` is the query: velocities, lagged_velocities ...
+    service   a frictiond.Client, or a frictiond.Set; `batch` is then the query: velocities, lagged_velocities ...
     batch     as for service.evaluate, without outputs and their options; with tensors in place of arrays and
               numbers. They are converted to float64 on the CPU. Tensors that require a gradient must be in fields
               that docs/derivatives.md lists
