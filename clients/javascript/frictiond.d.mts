@@ -96,7 +96,7 @@ export class FrictiondError extends Error {
 	/** The kind of error, for programs; null if the answer has none. docs/troubleshooting.md explains each. */
 	code: import("./openapi.mjs").ErrorCode | null;
 }
-/** No answer in time; or after all retries no answer, or still 503 (429, 502, 504). It may work later. */
+/** No answer in time; or, after all retries, no answer or still 503 (429, 502, 504). The request may succeed later. */
 export class Unavailable extends FrictiondError {
 }
 export class Client {
@@ -128,8 +128,8 @@ export class Client {
 	 */
 	evaluate<O extends Output = import("./openapi.mjs").DefaultOutput, F extends HessianFormat = "triplets", P extends boolean = true>(batch: Batch & import("./types.mjs").Asked<O, F, P>, { signal }?: Abortable): Promise<import("./types.mjs").Evaluated<O, F, P>>;
 	/**
-	 * POST /v1/check: how far gradient and Hessian agree with central differences. `derivatives: true` also compares
-	 * the derivatives with respect to every field.
+	 * POST /v1/check: how closely gradient and Hessian agree with central differences. `derivatives: true` compares
+	 * the derivatives with respect to every field, too.
 	 *
 	 *     (await client.check(batch)).agrees
 	 * @param {Batch} batch
@@ -208,13 +208,13 @@ export class Client {
 	 */
 	sets({ signal }?: Abortable): Promise<import("./openapi.mjs").CollisionSetList>;
 	/**
-	 * Version, limits, threads of the service.
+	 * The version, the limits and the threads of the service.
 	 * @param {Abortable} [options]
 	 * @returns {Promise<import("./openapi.mjs").Info>}
 	 */
 	info({ signal }?: Abortable): Promise<import("./openapi.mjs").Info>;
 	/**
-	 * Any route of the service, with the token, retries and timeout of the client.
+	 * Sends a request to any route, with the token, retries and timeout of the client.
 	 *
 	 *     const { document } = await client.request("GET /v1/sets/{name}", { path: { name: "run-17" } });
 	 *     const { headers } = await client.request("HEAD /v1/sets/{name}", { path: { name: "run-17" } });
@@ -303,14 +303,14 @@ export class CollisionSet {
 	 */
 	vjp<W extends FieldPointer>(velocities: Matrix | null, cotangents: Cotangents, wrt: readonly W[], query?: MotionQuery, { signal }?: Abortable): Promise<import("./types.mjs").Pulled<W>>;
 	/**
-	 * The Hessian without its numbers.
+	 * The Hessian without its values.
 	 * @template {PatternFormat} [F="csr"]
 	 * @param {import("./types.mjs").PatternOptions<F>} [options]
 	 * @returns {Promise<import("./types.mjs").PatternIn<F>>}
 	 */
 	pattern<F extends PatternFormat = "csr">({ format, triangle, signal }?: import("./types.mjs").PatternOptions<F>): Promise<import("./types.mjs").PatternIn<F>>;
 	/**
-	 * GET /v1/sets/NAME: numbers of contacts, bytes, and when the set was used.
+	 * GET /v1/sets/NAME: numbers of contacts, bytes, and when the set was last used.
 	 * @param {Abortable} [options]
 	 * @returns {Promise<CollisionSetDescription>}
 	 */

@@ -48,7 +48,7 @@ const JSON_TYPE = "application/json", PATCH_TYPE = "application/merge-patch+json
 const DTYPES = { f64: Float64Array, f32: Float32Array, i32: Int32Array, u32: Uint32Array, i64: BigInt64Array };
 const SMALL = [Int8Array, Uint8Array, Uint8ClampedArray, Int16Array, Uint16Array];
 const INDICES = ["rows", "cols", "indptr", "indices", "status", "vertices", "bodies"];
-// Lists of an answer that are not numbers, and may be empty; and shapes.
+// Fields of an answer that stay lists: shapes, and lists whose elements are not numbers, which may be empty.
 const LISTS = ["shape", "skipped", "notes", "sets", "functions", "parameters", "fields", "formats"];
 const REPEATED = [429, 502, 503, 504];
 const FIRST_WAIT = 0.05, LONGEST_WAIT = 30;  // seconds between tries
@@ -94,7 +94,7 @@ export class FrictiondError extends Error {
 	}
 }
 
-/** No answer in time; or after all retries no answer, or still 503 (429, 502, 504). It may work later. */
+/** No answer in time; or, after all retries, no answer or still 503 (429, 502, 504). The request may succeed later. */
 export class Unavailable extends FrictiondError {}
 
 /** The reason of a failed connection, which node reports but browsers hide from pages. */
@@ -142,8 +142,8 @@ export class Client {
 	}
 
 	/**
-	 * POST /v1/check: how far gradient and Hessian agree with central differences. `derivatives: true` also compares
-	 * the derivatives with respect to every field.
+	 * POST /v1/check: how closely gradient and Hessian agree with central differences. `derivatives: true` compares
+	 * the derivatives with respect to every field, too.
 	 *
 	 *     (await client.check(batch)).agrees
 	 * @param {Batch} batch
@@ -247,7 +247,7 @@ export class Client {
 	}
 
 	/**
-	 * Version, limits, threads of the service.
+	 * The version, the limits and the threads of the service.
 	 * @param {Abortable} [options]
 	 * @returns {Promise<import("./openapi.mjs").Info>}
 	 */
@@ -256,7 +256,7 @@ export class Client {
 	}
 
 	/**
-	 * Any route of the service, with the token, retries and timeout of the client.
+	 * Sends a request to any route, with the token, retries and timeout of the client.
 	 *
 	 *     const { document } = await client.request("GET /v1/sets/{name}", { path: { name: "run-17" } });
 	 *     const { headers } = await client.request("HEAD /v1/sets/{name}", { path: { name: "run-17" } });
@@ -447,7 +447,7 @@ export class CollisionSet {
 	}
 
 	/**
-	 * The Hessian without its numbers.
+	 * The Hessian without its values.
 	 * @template {PatternFormat} [F="csr"]
 	 * @param {import("./types.mjs").PatternOptions<F>} [options]
 	 * @returns {Promise<import("./types.mjs").PatternIn<F>>}
@@ -458,7 +458,7 @@ export class CollisionSet {
 	}
 
 	/**
-	 * GET /v1/sets/NAME: numbers of contacts, bytes, and when the set was used.
+	 * GET /v1/sets/NAME: numbers of contacts, bytes, and when the set was last used.
 	 * @param {Abortable} [options]
 	 * @returns {Promise<CollisionSetDescription>}
 	 */
@@ -525,7 +525,7 @@ export class CollisionSet {
 		await this.close();
 	}
 
-	/** Makes changes one after the other: of two at the same time, one would be lost. */
+	/** Makes changes one after the other, because one of two simultaneous changes would be lost. */
 	#inTurn(change) {
 		const done = this.#patches.then(change);
 		this.#patches = done.catch(() => {});
