@@ -1,9 +1,9 @@
 /**
- * libfrictiond: the service without a socket. One call takes method, path, headers and body of a request, and returns
- * status, headers and body of the answer. Routes, fields, codes and bytes are as described in docs/api.md, except that
- * /metrics, which reports on the server, does not exist. The library starts no threads besides OpenMP's, installs no
- * signal handlers, prints nothing, and keeps no state outside its services. It contains private copies of the libraries
- * that it uses.
+ * libfrictiond: the service without a socket. One call takes the method, path, headers and body of a request, and
+ * returns the status, headers and body of the answer. Routes, fields, codes and bytes are as described in docs/api.md,
+ * except that /metrics, which reports on the server, does not exist. The library starts no threads besides OpenMP's,
+ * installs no signal handlers, prints nothing, and keeps no state outside its services. It contains private copies of
+ * the libraries that it uses.
  *
  * Every function may be called from any thread at any time, on one service or on many. docs/local.md is a guide.
  *
@@ -34,11 +34,11 @@ typedef _Atomic(bool) frictiond_flag;
 #define FRICTIOND_VERSION "0.1.0"
 #define FRICTIOND_ABI 1 /* the shared library is libfrictiond.so.1 */
 
-/* The version of the library, such as "0.1.0". It may be later than the version of the header. */
+/* The version of the library, such as "0.1.0". It may be newer than the header. */
 const char *frictiond_version(void);
 
-/* The reason why a call of this library failed. A fault in a request is not such a reason: it gives an answer with a
- * status. */
+/* Why a function of this library failed. A fault in a request is not such a failure: there is an answer, whose status
+ * states it. */
 enum frictiond_code {
 	FRICTIOND_OK = 0,
 	FRICTIOND_E_MEMORY,   /* an allocation failed */
@@ -124,14 +124,14 @@ struct frictiond_request {
 	const char *if_match, *if_unmodified_since;
 	const char *if_collision_set_version; /* If-Collision-Set-Version */
 	const char *request_id;               /* quoted in problems with status 500 */
-	const char *caller; /* name of the caller that owns the collision sets, shorter than 128 bytes; NULL stands for one
-	                     * further caller */
+	const char *caller; /* name of the caller that owns the collision sets, shorter than 128 bytes; NULL stands for a
+	                     * caller without a name */
 	/* [n_pieces] consecutive pieces of the body. An array of a frame is used in place if it is aligned to 8 bytes and
 	 * lies within one piece; otherwise it is copied. If there are several pieces, the first one should contain the
 	 * frame's length and document. A JSON text in several pieces is copied. */
 	const struct frictiond_piece *pieces;
 	size_t n_pieces;
-	/* If another thread sets it, the call soon ends with 503 and the code "stopped". May be NULL. */
+	/* If another thread sets this flag, the call soon ends with 503 and the code "stopped". May be NULL. */
 	const frictiond_flag *stop;
 };
 
