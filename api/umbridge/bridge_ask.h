@@ -32,7 +32,7 @@ struct api_bridge_input {
 	const double *values;
 };
 
-/* Names of errors in the protocol that do not follow from the fault. */
+/* Error names of the protocol that cannot be derived from the fault. */
 enum api_bridge_refusal { API_BRIDGE_INVALID_INPUT, API_BRIDGE_MODEL_NOT_FOUND, API_BRIDGE_UNSUPPORTED_FEATURE };
 
 /* The state of a request. The caller sets the first four members. */

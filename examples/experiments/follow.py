@@ -39,8 +39,7 @@ def first_posts():
     return np.column_stack([x, -0.8 * RADII * np.sign(path(x)[0])])
 
 
-# --- contact with posts
-# ------------------------------------------------------------------------------------------------
+# --- contact with posts -----------------------------------------------------------------------------------------------
 
 def presses(puck, posts):
     """For all pairs of a puck and a post, the first and second derivatives of their contact's energy with respect to
@@ -58,8 +57,7 @@ def presses(puck, posts):
     return -force[..., None] * n, -slope[..., None, None] * along - (force / d)[..., None, None] * (np.eye(2) - along)
 
 
-# --- friction
-# ----------------------------------------------------------------------------------------------------------
+# --- friction ---------------------------------------------------------------------------------------------------------
 
 def batch(pucks, posts):
     """The pucks, then the posts, as vertices. Each puck may touch all posts and touches the table."""

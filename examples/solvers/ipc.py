@@ -517,8 +517,7 @@ class Solver:
         raise NotConverged(f"The line search found no smaller energy in step {self.steps}.")
 
 
-# -- shared by both programs
-# --------------------------------------------------------------------------------------------
+# -- shared by both programs ------------------------------------------------------------------------------------------
 
 class Clock:
     """Counts evaluations, Newton iterations and seconds of several runs."""

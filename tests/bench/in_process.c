@@ -1,4 +1,4 @@
-/* What tests/bench/in_process.py compares with: the same through fric.h, without Python. Contacts of vertices and faces in 3D. */
+/* The reference for tests/bench/in_process.py: the same evaluations through fric.h. Contacts of vertices and faces. */
 #include "core/fric.h"
 
 struct scene {

@@ -249,7 +249,7 @@ def evaluations_in(text):
 
 @pytest.fixture(scope="module")
 def counting():
-    """A server for the solvers only, so that its counters are theirs."""
+    """A server for the solvers only, so that its counters count nothing else."""
     process, base = integration.start()
     yield base
     assert integration.stop(process) == 0

@@ -322,7 +322,7 @@ def test_numbers_at_the_limit(client, name, most):
 # ---- conditions ----
 
 def test_conditions(client, scene):
-    """Each condition is tried on a set made of the request's own document."""
+    """Each condition is tried on a set made from the request's own document."""
     name, kind = 'conditional', kind_of(scene, 'body')
     old = put(client, name, OTHER)
     new = client.put(name, scene.document, kind, If_Collision_Set_Version=old.version)

@@ -17,7 +17,7 @@ import frictiond  # noqa: E402
 
 MEMORY = 1 << 30  # so that limits derived from it agree
 OWN = {"x-request-id", "date", "connection", "server-timing", "vary"}  # the server's, or times
-# What the server refuses by itself: these requests do not reach api, which is all that the library has.
+# Errors of requests that the server refuses by itself. They do not reach api, the only part that the library contains.
 REFUSED = {"malformed_http", "length_required", "target_too_long", "unsupported_encoding", "expectation_failed",
            "unknown_host", "foreign_origin"}
 
@@ -98,7 +98,7 @@ def test_cases(service, answers):
         got = service.call(method, path, body, known)
         compared += 1
         try:
-            same(got, (answer[0], answer[1], b"") if method == "HEAD" else answer)  # curl writes the head there
+            same(got, (answer[0], answer[1], b"") if method == "HEAD" else answer)  # curl writes headers there
         except AssertionError as difference:
             different[name] = str(difference)
     assert not different

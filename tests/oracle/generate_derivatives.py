@@ -93,7 +93,7 @@ def ask(rng, request):
 
 
 def unit(request, pointer):
-    """A moderate size for a field: its largest number, or the largest of its kind."""
+    """A typical size of a field: its largest number or, if all are 0, the largest number in similar fields."""
     def largest(names):
         return max((abs(x) for p in fields_of(request) if p.rpartition('/')[2] in names
                     for x in flat(value_at(request, p))), default=0)

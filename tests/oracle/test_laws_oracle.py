@@ -43,8 +43,8 @@ def at(name, y, mu=(mpf('0.7'), mpf('0.2')), **friction):
 
 @pytest.mark.parametrize('name', ['stribeck', 'exponential', 'curve', 'adhesion'])
 def test_stiction_comes_first(name):
-    """Up to eps_v every law is plain stiction with mu_s, for adhesion up to a constant. Potentials and forces are
-    continuous there."""
+    """Up to eps_v every law equals plain stiction with mu_s (for adhesion, except for a constant in the potential).
+    Potentials and forces are continuous there."""
     mu = (mpf('0.7'),) * 2 if name in laws.ONE_COEFFICIENT else (mpf('0.7'), mpf('0.2'))
     plain = laws.of({})
     for y in (mpf(0), EPS / 3, EPS * (1 - mpf('1e-30'))):

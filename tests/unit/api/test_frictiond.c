@@ -437,7 +437,7 @@ static void test_sets(void **state)
 	frictiond_answer_free(answer);
 	is_answered(ask(service, "GET", "/v1/sets/a", NULL), 404, "\"unknown_set\"");
 	destroy(service);
-	/* What is left in a service goes with it. */
+	/* Destroying a service frees everything left in it. */
 	service = create(NULL);
 	is_answered(ask(service, "PUT", "/v1/sets/b", LAGGED), 201, NULL);
 	frictiond_destroy(service);

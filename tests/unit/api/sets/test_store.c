@@ -1251,7 +1251,7 @@ static void free_holding(struct api_kept *kept)
 	free(holding);
 }
 
-/* Account of a request that evicts another set. */
+/* The account of a request whose set evicts another one. */
 static void a_request_is_not_credited_with_what_it_frees(void **unused)
 {
 	(void)unused;
