@@ -42,7 +42,7 @@ char *api_describe(const struct api_service *service, size_t *bytes);
  * @return false for an unknown name, or if this processor lacks the instructions */
 bool api_choose_kernels(struct api_service *service, const char *name);
 
-/* A document travels as JSON or as a frame (docs/frame.md). */
+/* A document is sent as JSON or as a frame (docs/frame.md). */
 enum api_format { API_JSON, API_FRAME };
 
 struct api_formats {

@@ -90,8 +90,8 @@ struct api_check api_job_check(struct api_job *job);
 bool api_job_url_query(struct api_job *job, const struct api_object *rules,
                        void (*check)(struct api_job *job, struct api_check *check, const struct api_field *url_query));
 
-/* Whether the document of a held set may be read here. This is checked again because the head may have been judged by
- * an earlier set of that name.
+/* Whether the document of a held set may be read here. This is checked again because the set of that name may have
+ * been replaced since the head was judged.
  * @return false: the request is deferred */
 bool api_job_admit_document(const struct api_job *job, const struct api_set *set);
 /* Reads the document from which the set's contacts were prepared, if that is admitted. Fills in lagged and

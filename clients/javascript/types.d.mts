@@ -78,7 +78,7 @@ export interface PatternOptions<F extends PatternFormat> extends Abortable {
 export interface ClientOptions {
 	/** Sent as `Authorization: Bearer TOKEN`. */
 	token?: string | null;
-	/** Tries after the first one, on 503, 429, 502, 504 and failed connections; 5 by default. */
+	/** Number of retries after 503, 429, 502, 504 and failed connections; 5 by default. */
 	retries?: number;
 	/** Seconds for each try; 300 by default. */
 	timeout?: number;

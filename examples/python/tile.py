@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The tile and pin of first_batch.py, with NumPy arrays, which travel in binary.
+"""The tile and pin of first_batch.py, with NumPy arrays, which are sent in binary.
 
 usage: tile.py [URL]             URL of the service, default http://127.0.0.1:8080
 Needs the package frictiond, NumPy and SciPy (Debian: python3-numpy python3-scipy).

@@ -134,7 +134,7 @@ const slips: Doubles | undefined = some.collisions.plane_vertex?.slip_ratio, non
 const factors = (await contacts.evaluate(new Float64Array(3), { hessian: { format: "factors" } })).hessian;
 const weights: Doubles | undefined = factors.plane_vertex?.weights;
 const csr: Csr = (await contacts.evaluate([0, 0, 0], { hessian: { format: "csr", pattern: false, triangle: "upper" } })).hessian;
-// Of an annotated request, every result is optional.
+// If a request is annotated, all its results are optional.
 const unknown: Doubles | undefined = (await client.evaluate(batch)).gradient;
 await contacts.carry(some, 0.5, { signal });
 await contacts.patch({ friction: { mu: null, mu_s: 0.5, mu_k: 0.4 }, collisions: { face_vertex: null } });

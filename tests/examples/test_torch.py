@@ -105,7 +105,7 @@ def test_what_has_no_second_derivatives_says_so(client):
 
 
 def test_the_numbers_are_those_of_the_client(client):
-    """Also in single precision, although the service computes in double. Integers, shapes and names are preserved."""
+    """This includes single precision, although the service computes in double. Integers, shapes and names are kept."""
     batch, _ = BATCHES["vertices"]
     v = torch.tensor(VELOCITIES, dtype=torch.float32, requires_grad=True)
     floor = {**TILE["collisions"]["plane_vertex"], "vertices": torch.tensor([0, 1, 2])}

@@ -209,7 +209,7 @@ def test_the_scene_has_every_type_and_a_force_on_all(bridge, client):
 
 
 def test_all_is_finite_at_rest(bridge):
-    """Also with zero coefficients."""
+    """Includes zero coefficients."""
     for mu_s, mu_k in ((0, 0), (0.5, 0.3), (0.3, 0.5), (1, 0), (0, 1)):
         values = [[0] * 48, [0] * 12, [mu_s], [mu_k]]
         assert (bridge.evaluate('friction', values) == [0.0]) == (mu_s == mu_k == 0)

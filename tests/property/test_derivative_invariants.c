@@ -76,8 +76,8 @@ static void test_threads(void **state)
 
 /* ---- units ---- */
 
-/* Multiplies the numbers of a field, or of its tangents, for units 2^exponent times smaller: of velocities, lengths,
- * forces. */
+/* Converts the numbers of a field, or of its tangents, to units of velocity, length and force that are 2^exponent times
+ * smaller. */
 struct units {
 	int velocity, length, force;
 };

@@ -456,7 +456,7 @@ static void test_versions_of_pieces(void **state)
 	assert_string_equal(header_of(whole, "Collision-Set-Version"), header_of(answer, "Collision-Set-Version"));
 	frictiond_answer_free(whole);
 	frictiond_answer_free(answer);
-	/* Those of a frame are not even joined. */
+	/* The pieces of a frame are not joined. */
 	struct batch lagged;
 	size_t bytes;
 	make_lagged(&lagged, 100);

@@ -295,7 +295,7 @@ static void sweep(const struct api_request *request, const char *name, int statu
 		struct api_pool *pool = with_pool ? api_pool_create(1 << 30, &budget) : NULL;
 		budget.most_bytes = SIZE_MAX;
 		service.pool = pool;
-		ask(request, &right); /* makes everything that is set up only once */
+		ask(request, &right); /* sets up what is only set up once */
 		if (right.response.status != status)
 			fail_msg("%s: %d %s", name, right.response.status, right.body);
 		forget(&right);

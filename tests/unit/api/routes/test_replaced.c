@@ -1,5 +1,5 @@
-/* A request is judged before it is computed by the set that its name refers to. When it is computed, the name may refer
- * to a larger set, and the caller may have more sets: the set held then is judged again before anything is read. */
+/* A request's cost is estimated in advance, from the set of the given name. By the time it is computed, that name may
+ * refer to a larger set, and the caller may have more sets. So the cost is estimated again before anything is read. */
 #include "api/api.h"
 
 #include <setjmp.h>

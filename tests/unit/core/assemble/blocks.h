@@ -1,5 +1,5 @@
 /**
- * Blocks of any kind in rows, one contact's row of blocks at a time, by the engine of all formats in rows
+ * Computes matrices of arbitrary blocks, one row of a contact's blocks at a time, with the engine of all row formats
  * (core/assemble/sums.h): the plain form of fric_hessian_csr, and blocks that are not of the form T A T^T.
  */
 #ifndef TESTS_BLOCKS_H
