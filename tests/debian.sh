@@ -30,7 +30,7 @@ certificate_hooks() {
 	done
 }
 
-# Mounts and processes are in namespaces of their own, so nothing is left of them when the command ends. The new root
+# Mounts and processes are in namespaces of their own, so none remain when the command ends. The new root
 # replaces the old one, because namespaces, which some tests need, cannot be made in a mere chroot. A folder for objects
 # in the system becomes the gate's cache.
 enter() { # SYSTEM FOLDER COMMAND of sh

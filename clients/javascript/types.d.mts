@@ -25,14 +25,14 @@ export type Tensor = Matrix | readonly (readonly Vector[])[];
 
 /** Numbers of an answer: flat, row by row. `shape` has the lengths of the dimensions, e.g. [n_vertices, 3]. */
 export type Doubles = Float64Array & { readonly shape: readonly number[] };
-/** Indices of an answer, as Doubles. */
+/** Indices of an answer, with a `shape` as in Doubles. */
 export type Integers = Int32Array & { readonly shape: readonly number[] };
 
 /** RFC 7396: objects are merged member by member, null removes a member, any other value replaces the old one. */
 export type MergePatch<T> = T extends readonly unknown[] | TypedArray ? T
 	: T extends object ? { readonly [K in keyof T]?: MergePatch<T[K]> | null } : T;
 
-/** Without properties in `K`, also in each member of a union. */
+/** T without the properties in `K`; of a union, each member without them. */
 export type Without<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 
 export interface Abortable {
@@ -64,7 +64,7 @@ export interface Asked<O extends Output, F extends HessianFormat, P extends bool
 /** The answer to a vjp: the derivatives with respect to each field of `wrt`, in the shape in which it was sent. */
 export type Pulled<W extends FieldPointer> = Omit<VjpAnswer, "cotangents"> & { cotangents: { [F in W]: ValueOfField[F] } };
 
-/** A Hessian without its numbers. */
+/** A Hessian without its values. */
 export type PatternIn<F extends PatternFormat> =
 	WithPattern<Extract<Routes["GET /v1/sets/{name}/pattern"]["answer"], { format: F }>, true>;
 

@@ -76,7 +76,7 @@ def answers(base, tmp_path_factory):
 
 
 def headers_of(meta, body):
-    """As curl sends them: repeated ones are joined, those without a value are removed."""
+    """The headers as curl sends them: repeated ones are joined, those without a value are removed."""
     headers = {} if body is None else {"content-type": "application/json"}
     sent = {}
     for line in meta.get("headers", []):
