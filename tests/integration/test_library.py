@@ -26,8 +26,10 @@ def environment(tmp_path_factory):
     (prefix / "include/fric.h").symlink_to(ROOT / "core/fric.h")
     for name in ("libfric.so", f"libfric.so.{re.match('FRIC_ABI (.*)', ABI)[1]}"):
         (prefix / "lib" / name).symlink_to(RELEASE / "libfric.so")
-    template = (ROOT / "core/fric.pc.in").read_text()
-    (prefix / "lib/fric.pc").write_text(template.replace("@PREFIX@", str(prefix)).replace("@VERSION@", "0"))
+    text = (ROOT / "core/fric.pc.in").read_text()
+    for name, value in (("PREFIX", prefix), ("LIBDIR", "lib"), ("VERSION", "0")):
+        text = text.replace(f"@{name}@", str(value))
+    (prefix / "lib/fric.pc").write_text(text)
     return {**os.environ, "PKG_CONFIG_PATH": str(prefix / "lib"), "LD_LIBRARY_PATH": str(prefix / "lib")}
 
 
