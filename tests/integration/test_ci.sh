@@ -94,11 +94,11 @@ check "it stops when its time is up" gate 1 GATE_SECONDS=3
 check "the running target is ended" gone
 check "and named" grep -qE '^FAIL  ended: the gate has taken [0-9]+ of 3 s' "$work/printed"
 check "and counts as failed" row asan 0 1 0
-check "as does what has not begun" row tsan 0 1 0
-check "which is not begun" sh -c "! grep -qx tsan '$work/made'"
+check "as does what has not begun" row simulate 0 1 0
+check "which is not begun" sh -c "! grep -qx simulate '$work/made'"
 echo 'kill -KILL $(ps -o ppid= -p $PPID)' >"$work/lint"
 rm "$work/asan"
 check "a lane that dies is a failure" gate 1
 check "what it did not run counts as failed" row examples-test 0 1 0
-check "the other lane has run" row simulate 1 0 2
+check "the other lanes have run" row simulate 1 0 2
 finish
