@@ -1,6 +1,7 @@
 /* Compares the Hessian times vectors with the matrix in rows, and with values by hand. */
 #include "core/kernels/kernels.h"
 #include "tests/property/scene.h"
+#include "tests/share.h"
 #include "tests/unit/core/batches.h"
 
 static const int32_t two[2] = {0, 1};
@@ -125,9 +126,8 @@ static void compare_forms(uint64_t seed, double size)
 static void test_forms_agree(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= 4; seed++)
-		for (int i = 0; i < 4; i++)
-			compare_forms(seed, (const double[]){1, 0, 1e-300, 1e250}[i]);
+	for (int i = 0; i < 16; i += step_sanitized(5)) /* 5 changes both */
+		compare_forms(1 + (uint64_t)i / 4, (const double[]){1, 0, 1e-300, 1e250}[i % 4]);
 }
 
 /* A vertex at rest on the floor: 2 mu lambda / eps_v in the plane, zero along the normal. */
