@@ -87,7 +87,7 @@ static void compare_with_differences(const struct scene *s, const struct number_
 	const double size = largest_of(f->numbers, f->n) > 0 || is_viscous ? 1 : 1e-3;
 	const struct answer answer = answer_of(s);
 	double potential = INFINITY, gradient = INFINITY;
-	for (double h = 1e-3; h > 1e-7 && (gradient > 1e-7 || potential > 1e-7); h /= 8) {
+	for (double h = 1e-3; h > 1e-9 && (gradient > 1e-7 || potential > 1e-7); h /= 8) {
 		double *d = difference(s, f, tangent, h * size);
 		potential = fmin(potential, off(derivative, d, answer.of, 1));
 		gradient = fmin(gradient, off(derivative + 1, d + 1, answer.of + 1, n - 1));
