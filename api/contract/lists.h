@@ -238,16 +238,16 @@
 	  .meaning = "true returns 1, 1 and requires only tau_aniso")
 
 /* Formats of the Hessian: X(place, word, meaning). A pattern alone is available in the formats of API_PATTERN_FORMATS:
- * X(word, meaning, rules of the Hessian's members in this format, name of the pattern's schema). */
+ * X(word, meaning, members that make up the pattern, name of its schema). */
 #define API_HESSIAN_FORMATS(X) \
 	X(API_TRIPLETS, "triplets", "every contact's block, duplicates add up") \
 	X(API_CSR, "csr", "compressed rows, merged and sorted") \
 	X(API_BSR, "bsr", "compressed rows of blocks of dim x dim") \
 	X(API_FACTORS, "factors", "the factors of every contact's block")
 #define API_PATTERN_FORMATS(X) \
-	X("csr", "compressed rows, merged and sorted", csr_rules, "CsrPattern") \
-	X("bsr", "compressed rows of blocks of dim x dim", bsr_rules, "BsrPattern") \
-	X("triplets", "every contact's block, in order", triplets_rules, "TripletsPattern")
+	X("csr", "compressed rows, merged and sorted", CSR_PLACES, "CsrPattern") \
+	X("bsr", "compressed rows of blocks of dim x dim", BSR_PLACES, "BsrPattern") \
+	X("triplets", "every contact's block, in order", TRIPLETS_PLACES, "TripletsPattern")
 #define API_JACOBIAN_FORMATS(X) \
 	X(API_JACOBIAN_CSR, "csr", "compressed rows, merged and sorted") \
 	X(API_JACOBIAN_TRIPLETS, "triplets", "every contact's block, duplicates add up")

@@ -42,25 +42,31 @@ const struct api_object api_position_jacobian = OBJECT(
 
 /* ---- answers ---- */
 
+/* Members that make up the pattern: of a matrix, and of a pattern alone. */
 #define PLACES(called, means) {.name = called, .kind = API_INDICES, .shape = {API_ANY_LENGTH}, \
 	.meaning = means "; absent if pattern is false"}
+#define ALWAYS(called, means) INTEGER_ARRAY(called, means, API_ANY_LENGTH)
 #define FORMAT(i) {.name = "format", .kind = API_WORD, .words = (const char *const[]){i, NULL}, .required = true, \
 	.meaning = "format of the matrix"}
 #define SHAPE INTEGER_ARRAY("shape", "[n_dof, n_dof]", API_PAIR)
 
+#define TRIPLETS_PLACES(X) X("rows", "row of every entry"), X("cols", "column of every entry")
+#define CSR_PLACES(X) \
+	X("indptr", "[n_dof + 1], start of every row"), X("indices", "column of every entry, ascending within a row")
+#define BSR_PLACES(X) \
+	X("indptr", "[n_vertices + 1], start of every row of blocks"), \
+	X("indices", "column of every block, ascending within a row")
+
 static const struct api_rule triplets_rules[] = {
-	FORMAT("triplets"), SHAPE, PLACES("rows", "row of every entry"),
-	PLACES("cols", "column of every entry"),
+	FORMAT("triplets"), SHAPE, TRIPLETS_PLACES(PLACES),
 	REAL_ARRAY("values", "entries; duplicates add up", STIFFNESS, API_ANY_LENGTH),
 };
 static const struct api_rule csr_rules[] = {
-	FORMAT("csr"), SHAPE, PLACES("indptr", "[n_dof + 1], start of every row"),
-	PLACES("indices", "column of every entry, ascending within a row"),
+	FORMAT("csr"), SHAPE, CSR_PLACES(PLACES),
 	REAL_ARRAY("data", "entries", STIFFNESS, API_ANY_LENGTH),
 };
 static const struct api_rule bsr_rules[] = {
-	FORMAT("bsr"), SHAPE, PLACES("indptr", "[n_vertices + 1], start of every row of blocks"),
-	PLACES("indices", "column of every block, ascending within a row"),
+	FORMAT("bsr"), SHAPE, BSR_PLACES(PLACES),
 	REAL_ARRAY("data", "blocks", STIFFNESS, API_ANY_LENGTH, API_DIM, API_DIM),
 };
 static const struct api_rule factor_rules[] = {
@@ -98,8 +104,7 @@ static const struct api_object jacobian_triplets = OBJECT(
 	PLACES("cols", "column of every entry: a position"),
 	REAL_ARRAY("values", "entries; duplicates add up", "force / length", API_ANY_LENGTH));
 static const struct api_object jacobian_csr = OBJECT("JacobianCsr", "Jacobian in compressed rows.",
-	FORMAT("csr"), JACOBIAN_SHAPE, PLACES("indptr", "[n_dof + 1], start of every row"),
-	PLACES("indices", "column of every entry, ascending within a row"),
+	FORMAT("csr"), JACOBIAN_SHAPE, CSR_PLACES(PLACES),
 	REAL_ARRAY("data", "entries", "force / length", API_ANY_LENGTH));
 
 const struct api_object *const api_hessian_answers[] = {&triplets, &csr, &bsr, &factors, NULL};
@@ -115,8 +120,7 @@ const struct api_object api_pattern_url_query = OBJECT("PatternQuery", "Selects 
 	[API_PATTERN_TRIANGLE] = {.name = "triangle", .kind = API_WORD, .words = triangles, .meanings = triangle_meanings,
 		.meaning = "entries to return, with bsr blocks"});
 
-/* Requires that numbers are the last member of each format. */
-#define PATTERN(word, means, rules, called) \
-	&(const struct api_object){called, "The pattern of a Hessian in this format, without values.", rules, \
-	                           N_OF(rules) - 1, -1, NULL},
+#define PATTERN(word, means, places, called) \
+	&(const struct api_object)OBJECT(called, "The pattern of a Hessian in this format, without values.", \
+		FORMAT(word), SHAPE, places(ALWAYS)),
 const struct api_object *const api_pattern_answers[] = {API_PATTERN_FORMATS(PATTERN) NULL};

@@ -1792,10 +1792,10 @@ export interface CsrPattern {
 	format: "csr";
 	/** [n_dof, n_dof]. Shape [2]. */
 	shape: number[];
-	/** [n_dof + 1], start of every row; absent if pattern is false. Shape [entries]. */
-	indptr?: Integers;
-	/** column of every entry, ascending within a row; absent if pattern is false. Shape [entries]. */
-	indices?: Integers;
+	/** [n_dof + 1], start of every row. Shape [entries]. */
+	indptr: Integers;
+	/** column of every entry, ascending within a row. Shape [entries]. */
+	indices: Integers;
 }
 
 /** The pattern of a Hessian in this format, without values. */
@@ -1804,10 +1804,10 @@ export interface BsrPattern {
 	format: "bsr";
 	/** [n_dof, n_dof]. Shape [2]. */
 	shape: number[];
-	/** [n_vertices + 1], start of every row of blocks; absent if pattern is false. Shape [entries]. */
-	indptr?: Integers;
-	/** column of every block, ascending within a row; absent if pattern is false. Shape [entries]. */
-	indices?: Integers;
+	/** [n_vertices + 1], start of every row of blocks. Shape [entries]. */
+	indptr: Integers;
+	/** column of every block, ascending within a row. Shape [entries]. */
+	indices: Integers;
 }
 
 /** The pattern of a Hessian in this format, without values. */
@@ -1816,10 +1816,10 @@ export interface TripletsPattern {
 	format: "triplets";
 	/** [n_dof, n_dof]. Shape [2]. */
 	shape: number[];
-	/** row of every entry; absent if pattern is false. Shape [entries]. */
-	rows?: Integers;
-	/** column of every entry; absent if pattern is false. Shape [entries]. */
-	cols?: Integers;
+	/** row of every entry. Shape [entries]. */
+	rows: Integers;
+	/** column of every entry. Shape [entries]. */
+	cols: Integers;
 }
 
 /** The scalar functions of the friction law. */

@@ -66,7 +66,7 @@ export type Pulled<W extends FieldPointer> = Omit<VjpAnswer, "cotangents"> & { c
 
 /** A Hessian without its values. */
 export type PatternIn<F extends PatternFormat> =
-	WithPattern<Extract<Routes["GET /v1/sets/{name}/pattern"]["answer"], { format: F }>, true>;
+	Extract<Routes["GET /v1/sets/{name}/pattern"]["answer"], { format: F }>;
 
 export interface PatternOptions<F extends PatternFormat> extends Abortable {
 	/** csr by default. */

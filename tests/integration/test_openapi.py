@@ -140,6 +140,14 @@ def test_references_lead_to_what_is_there_and_all_is_used():
             assert f'#/components/{kind}/{name}' in used, name
 
 
+def test_a_pattern_alone_has_all_its_members():
+    schemas = description()['components']['schemas']
+    patterns = [name for name in schemas if re.fullmatch(r'\w+Pattern(Frame)?', name)]
+    assert len(patterns) == 6
+    for name in patterns:
+        assert set(schemas[name]['required']) == set(schemas[name]['properties']), name
+
+
 def schemas_in(node):
     if isinstance(node, dict):
         for key, value in node.items():
