@@ -68,11 +68,12 @@ $(B)/lib%.a:
 	$(call quiet,AR,$@)rm -f $@ && $(AR) rcs $@ $^
 
 # The objects of libfric.a again, linked so that only the names in core/fric.map are exported. The library calls its own
-# functions directly, not through a table that the dynamic linker fills in, so it is as fast as libfric.a.
+# functions directly, not through a table that the dynamic linker fills in, so it is as fast as libfric.a. It stays loaded
+# after dlclose, because libgomp's threads outlive calls.
 SONAME := libfric.so.$(shell sed -n 's/^\#define FRIC_ABI \([0-9]*\).*/\1/p' core/fric.h)
 $(B)/libfric.so: $(call objects,core) core/fric.map
 	$(call quiet,LD,$@)$(CC) $(filter-out -pie,$(LDFLAGS)) -shared -Wl,-soname,$(SONAME) -Wl,--version-script,core/fric.map \
-		-Wl,-Bsymbolic-functions $(filter %.o,$^) -o $@ $(CORE_LIBS)
+		-Wl,-Bsymbolic-functions -Wl,-z,nodelete $(filter %.o,$^) -o $@ $(CORE_LIBS)
 
 # Core and api without the server, with names for frictiond_... alone. Its copies of jansson, xxHash and libstdc++ are its
 # own: jansson has one allocator for all its users, which would otherwise become the host program's, too. libgomp is shared,

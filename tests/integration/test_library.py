@@ -1,4 +1,4 @@
-"""The programs in C++ and Python in docs/library.md work with the installed library."""
+"""The programs in C++ and Python in docs/library.md work with the installed library, and so does one that unloads it."""
 import os
 import pathlib
 import re
@@ -65,3 +65,64 @@ for kind in c.Structure.__subclasses__():
 
 def test_both_programs_print_the_same():
     assert CPP.output.source == PYTHON.output.source
+
+
+UNLOADS = r"""
+#include <dlfcn.h>
+#include <stdio.h>
+#include <fric.h>
+
+enum { N = 50000 };
+static double velocities[N][3], gradient[3 * N];
+static int32_t vertices[N];
+
+static int evaluate(void *library)
+{
+	static const double normal[3] = {0, 0, 1}, force = 1, mu = 0.5;
+	__typeof__(fric_prepare) *prepare = dlsym(library, "fric_prepare");
+	__typeof__(fric_evaluate) *compute = dlsym(library, "fric_evaluate");
+	__typeof__(fric_contacts_free) *release = dlsym(library, "fric_contacts_free");
+	const struct fric_context context = {.n_threads = 3, .parallel_from = 1};
+	const struct fric_query query = {.velocities = velocities[0]};
+	struct fric_batch batch = {.dim = 3, .n_vertices = N, .friction.eps_v = 1e-3};
+	struct fric_contacts *contacts;
+	struct fric_error error;
+	double potential;
+	batch.groups[FRIC_PLANE_VERTEX] = (struct fric_group){.n = N, .vertices = vertices, .plane_normal = {normal, 0},
+		.normal_force = {&force, 0}, .mu_s = {&mu, 0}, .mu_k = {&mu, 0}};
+	if (prepare(&context, &batch, &contacts, &error) || compute(&context, contacts, &query, &potential, gradient, &error))
+		return 1;
+	release(contacts);
+	return !(potential > 0);
+}
+
+int main(int argc, char **argv)
+{
+	for (int v = 0; v < N; v++) {
+		vertices[v] = v;
+		velocities[v][0] = 0.01;
+	}
+	for (int i = 0; i < 20; i++) {
+		void *library = dlopen(argv[argc - 1], RTLD_NOW | RTLD_LOCAL);
+		if (!library || evaluate(library) || dlclose(library))
+			return 1;
+	}
+	puts("over");
+	return 0;
+}
+"""
+
+
+def test_it_is_unloaded_again_and_again(environment, tmp_path):
+    """libgomp's threads outlive dlclose, so libgomp has to stay loaded, and the library with it."""
+    (tmp_path / "unloads.c").write_text(UNLOADS)
+    include = pathlib.Path(environment["PKG_CONFIG_PATH"]).parent / "include"
+    run("cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-I", include, "unloads.c", "-o", "unloads", "-ldl", cwd=tmp_path)
+    for _ in range(5):
+        assert run(tmp_path / "unloads", RELEASE / "libfric.so") == "over\n"
+
+
+@pytest.mark.parametrize("library", ["libfric.so", "libfrictiond.so"])
+def test_it_is_marked_to_stay_loaded(library):
+    """Whether the code of a thread is still mapped is a matter of luck without it."""
+    assert "NODELETE" in run("readelf", "--dynamic", RELEASE / library)
