@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /**
  * libfrictiond: the service without a socket. One call takes the method, path, headers and body of a request, and
  * returns the status, headers and body of the answer. Routes, fields, codes and bytes are as described in docs/api.md,

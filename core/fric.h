@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /**
  * libfric: the friction terms of Incremental Potential Contact.
  *

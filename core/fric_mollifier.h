@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /**
  * The scalar functions of the friction law (docs/physics.md 2), one value at a time. eps_v > 0, mu >= 0, all finite; y
  * of either sign (even or odd extension). Accurate to 4 ulp over the whole double range; near a sign change, to 4 ulp

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Adds the library and the program to the package. make builds them from the C sources, in the folder `source` of an
 sdist or in the repository. Environment variables:
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A pin slides on a triangle, pressed by a barrier. Prints how its friction changes with the position and with the law.
  * cc derivatives.c $(pkg-config --cflags --libs fric) -o derivatives && ./derivatives */
 #include <fric.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A thousand tiles with a pin each, at growing speeds, posted as a frame: doubles are sent from memory and received
  * into memory without ever becoming text.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "frictiond_http.h"
 #include <curl/curl.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A client of frictiond in C: documents as jansson values, long arrays as frames. Copy frictiond_http.h and
  * frictiond_http.c into your program; it then needs -lcurl -ljansson. */
 #ifndef FRICTIOND_HTTP_H

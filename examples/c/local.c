@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The service without a server: puts the contacts of 1000 masses on a floor, and asks for their friction step by step.
  *
  * cc examples/c/local.c $(pkg-config --cflags --libs frictiond) -o build/local && build/local

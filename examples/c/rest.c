@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Blocks on inclines, by default at 0.5 and 0.95 of the friction cone: with anchors they come to rest and stay.
  * cc rest.c $(pkg-config --cflags --libs fric) -lm -o rest && ./rest [STEPS [MU_S MU_K H DEGREES...]]
  * Implicit Euler and Newton's method; the planes are turned instead of gravity, so blocks move along x. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One vertex sliding on the floor z = 0: potential, gradient and Hessian of its friction.
  * cc sliding_block.c $(pkg-config --cflags --libs fric) -o sliding_block && ./sliding_block
  * (if the library is installed under a PREFIX other than /usr/local, first

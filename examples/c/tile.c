@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A tile on the floor with a pin on top: friction of the contacts, and the Hessian in csr.
  *
  * cc examples/c/tile.c examples/c/frictiond_http.c $(pkg-config --cflags --libs libcurl jansson) -o build/tile &&

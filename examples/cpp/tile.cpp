@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A tile on the floor with a pin on top: posts the contacts as JSON, prints the forces and the sparse Hessian.
 //
 // c++ -std=c++17 examples/cpp/tile.cpp $(pkg-config --cflags --libs libcurl nlohmann_json eigen3) -o build/tile_cpp &&

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Requests an answer as a frame (docs/frame.md) and reads it with shell tools.
 #
 # usage: frame.sh [URL]     URL of the service, default http://127.0.0.1:8080; http+unix:///PATH: a Unix-domain socket

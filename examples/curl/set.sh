@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # A tile on the floor with a pin on top, as a collision set: stores the contacts in the service, evaluates them twice,
 # with a patch in between, and deletes the set.
 #

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # A tile on the floor with a pin on top, with curl: posts the contacts, prints forces and Hessian.
 #
 # usage: tile.sh [URL]      URL of the service, default http://127.0.0.1:8080; http+unix:///PATH: a Unix-domain socket

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Belts: a block that is dropped on a conveyor, and a disc between two belts.
 
 usage: conveyor.py [URL] [--plot FILE]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """A measured curve: friction over speed from a table, through the service.
 
 usage: curve.py [URL] [--table FILE] [--plot FILE]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """A body that follows a path: optimises the posts between which a puck is drawn across a table.
 
 usage: follow.py [URL] [--steps N] [--iterations N] [--plot FILE]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Coefficients from a trajectory: estimates the friction of a puck on a shaking table by least squares.
 
 usage: identify.py [URL] [--steps N] [--noise N] [--seed N] [--plot FILE]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Shared by the experiments: a step of implicit Euler with friction from the service, and the command line.
 
 Needs the package frictiond, NumPy and SciPy; Matplotlib for --plot (Debian: python3-numpy python3-scipy

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Blocks on inclines that anchors keep in place, and the loads that anchors hold.
 
 usage: rest.py [URL] [--steps N] [--plot FILE]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Rigid bodies that slide, spin and roll: a ball and a disc on a floor.
 
 usage: rolling.py [URL] [--plot FILE]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Stick-slip: a mass on a spring over a moving belt, with a coefficient that falls with speed ("law": "stribeck").
 
 usage: stick_slip.py [URL] [--plot FILE]

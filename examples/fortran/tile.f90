@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: MIT
 ! A tile on the floor with a pin on top: posts the contacts as arrays in binary, prints the forces and the Hessian.
 !
 ! cc -c examples/c/frictiond_http.c -o build/frictiond_client.o &&

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Every route of the service, in TypeScript; and the client's own methods, which most programs use instead.
 //
 //   npm install && npx --package typescript tsc --strict --module nodenext --target es2022 routes.mts && node routes.mjs

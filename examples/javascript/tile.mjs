@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A tile on the floor with a pin on top: forces and sparse Hessian. For node, and for the page tile.html.
 //
 // usage: npm install --prefix examples/javascript     once

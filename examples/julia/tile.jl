@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # A tile on the floor with a pin on top: posts the contacts as JSON, prints the forces and the sparse Hessian.
 #
 #   julia --project=examples/julia -e 'import Pkg; Pkg.instantiate()'     once: fetches JSON.jl

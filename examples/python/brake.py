@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """A block slides over the floor until friction holds it: implicit Euler, Newton's method with a line search.
 
 usage: brake.py [URL]            URL of the service, default http://127.0.0.1:8080

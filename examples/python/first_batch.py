@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """A tile on the floor with a pin on top: posts the contacts, builds the sparse Hessian.
 
 usage: first_batch.py [URL]      URL of the service, default http://127.0.0.1:8080

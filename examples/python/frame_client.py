@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Posts a batch as a binary frame with curl and reads the answer into NumPy arrays: no number becomes text.
 
 usage: frame_client.py [URL]     URL of the service, default http://127.0.0.1:8080

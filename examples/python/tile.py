@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """The tile and pin of first_batch.py, with NumPy arrays, which are sent in binary.
 
 usage: tile.py [URL]             URL of the service, default http://127.0.0.1:8080

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # A tile on the floor with a pin on top: posts the contacts as JSON, prints the forces and the sparse Hessian.
 #
 #   Rscript examples/r/tile.R [URL]      URL of the service, default http://127.0.0.1:8080

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """Writes answer.json with the independent evaluation program of the tests (60-digit arithmetic; needs mpmath)."""
 import json
 import os

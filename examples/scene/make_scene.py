@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """Two blocks and a floor: writes scene.json, a request with contacts of every type, and broken.json, with a mistake.
 
 A steel block rests on a wooden one, turned by four degrees, tilted a little and shifted so that one of its corners

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """A slab with a box on top, 3D, on a floor: pulled by a spring until it breaks loose, and pushed across an anisotropic
 floor."""
 import argparse

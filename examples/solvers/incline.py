@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """An elastic block on an incline, 2D: sticks below the friction angle, slides above it with Coulomb's acceleration."""
 import argparse
 import math

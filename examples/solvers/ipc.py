@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Elastic bodies in contact, stepped with implicit Euler and Newton's method, with friction from frictiond. incline.py
 and drag.py are built on it; copy what you need.
 

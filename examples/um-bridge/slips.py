@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Estimates the coefficients mu_s and mu_k from measurements of how far pucks slide.
 
 usage: slips.py [URL] [--samples N] [--seed N] [--plot FILE]

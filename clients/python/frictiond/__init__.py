@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """frictiond: contact friction for solvers, in this process or as a service.
 
     import frictiond

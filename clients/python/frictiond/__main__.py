@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The command frictiond, also as `python -m frictiond`: runs the program of the service."""
 import os
 import sys

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Answers: dicts that print well."""
 import html
 from collections.abc import Mapping

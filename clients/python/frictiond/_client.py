@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Clients and sets, over any transport.
 
 A transport sends a request and returns the response: send(method, target, headers, pieces) -> (status, headers, pieces

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Documents of requests and answers, as JSON and as frames."""
 import json
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Transport over HTTP: TCP, TLS and Unix-domain sockets."""
 import http.client
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Transport in process: calls libfrictiond instead of sending requests over HTTP."""
 import ctypes
 import os

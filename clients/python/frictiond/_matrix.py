@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Hessians of answers as SciPy matrices."""
 from collections.abc import Mapping
 from typing import Any

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The shared library libfrictiond (frictiond.h), and the program of the service."""
 import ctypes
 import functools

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Time steps of implicit Euler."""
 from typing import Any, NamedTuple
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Friction in PyTorch: potential and gradient as differentiable functions of the numbers of a batch.
 
     import frictiond.torch
