@@ -76,11 +76,22 @@ program() {
 	[ "$("${FRICTIOND:-build/frictiond}" --version)" = "frictiond $version" ]
 }
 
+description() {
+	[ "$("${FRICTIOND:-build/frictiond}" --print-openapi | jq -r .info.version)" = "$version" ]
+}
+
+# Read from __init__.py, which is listed.
+python_project() {
+	grep -qx 'dynamic = \["version"\]' clients/python/pyproject.toml && ! grep -E '^version *= *"' clients/python/pyproject.toml
+}
+
 checkout "$work/a"
 check "all files state the version of fric.h" scripts/version --check
 check "no other place states the version" everywhere
 check "and so does the program" program
-for file in Dockerfile docs/api.md clients/python/frictiond/__init__.py deploy/kubernetes/base/deployment.yaml; do
+check "and its description in OpenAPI" description
+check "the Python project takes it from the package" python_project
+for file in CITATION.cff Dockerfile docs/api.md clients/python/frictiond/__init__.py deploy/kubernetes/base/deployment.yaml; do
 	check "$file: another version is noticed" elsewhere "$file"
 done
 check "a new version is written everywhere" rewrites
