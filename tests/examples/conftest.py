@@ -22,10 +22,15 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 import npm_project as npm  # noqa: E402
 
-PACKAGE = str(ROOT / "clients/python")
-os.environ["PYTHONPATH"] = PACKAGE + os.pathsep + os.environ.get("PYTHONPATH", "")
-os.environ.setdefault("FRICTIOND_LIBRARY", str(ROOT / "build/release/libfrictiond.so"))
-sys.path.insert(0, PACKAGE)
+# The Python package of clients/python; with INSTALLED in the environment, the one installed for this Python, with its own
+# library and program (tests/wheel/run).
+INSTALLED = bool(os.environ.get("INSTALLED"))
+PYTHON = sys.executable if INSTALLED else "/usr/bin/python3"
+if not INSTALLED:
+    PACKAGE = str(ROOT / "clients/python")
+    os.environ["PYTHONPATH"] = PACKAGE + os.pathsep + os.environ.get("PYTHONPATH", "")
+    os.environ.setdefault("FRICTIOND_LIBRARY", str(ROOT / "build/release/libfrictiond.so"))
+    sys.path.insert(0, PACKAGE)
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?!\w)")
 PROBLEM = {"type": "about:blank", "title": "Unprocessable Content", "status": 422, "detail": "must be larger than 0",
            "errors": [{"pointer": "/friction/eps_v", "detail": "must be larger than 0"}]}
@@ -43,19 +48,49 @@ server = integration.server
 server_with = integration.server_with
 
 
+class Compared:
+    """A transport of the Python package in process. Every answer must have the same bytes as that of a second transport,
+    over HTTP, to the same request."""
+    OWN = re.compile(rb',?"(request_id|instance)":"[^"]*"')  # members of problems
+    DIFFERENT = ("/v1/info", "/v1/sets")  # limits that depend on the memory; sets of other tests
+
+    def __init__(self, local, http):
+        self._local, self._http, self.n_compared = local, http, 0
+
+    def send(self, method, target, headers, pieces):
+        pieces = list(pieces)
+        answer, other = (transport.send(method, target, headers, pieces) for transport in (self._local, self._http))
+        if target not in self.DIFFERENT:
+            (status, found, body), (expected, theirs, content) = answer, other
+            kinds = [headers.get("Content-Type") or "" for headers in (found, theirs)]
+            texts = [self.OWN.sub(b"", text) if status >= 400 else text for text in (b"".join(body), b"".join(content))]
+            assert (status, kinds[0], texts[0]) == (expected, kinds[1], texts[1]), (method, target)
+            self.n_compared += 1
+        return answer
+
+    def close(self):
+        self._local.close()
+        self._http.close()
+
+    def __repr__(self):
+        return repr(self._local)
+
+    def __getattr__(self, name):
+        return getattr(self._local, name)
+
+
 @pytest.fixture(params=["http", "local"])
-def connect(request):
-    """connect(frames=True): a client of the service over HTTP, or of one in this process; all of a test have the same
-    service. The answers have to be the same to the last bit."""
+def connect(request, server):
+    """connect(frames=True): a client of the service over HTTP, or of one in this process, whose answers are compared with
+    those over HTTP, byte by byte. All clients of a test have the same service."""
     import frictiond
     if request.param == "http":
-        url = request.getfixturevalue("server")
-        return lambda **how: frictiond.Client(url, **how)
+        return lambda **how: frictiond.Client(server, **how)
     service = frictiond.local(threads=2)
 
     def connect_one(frames=True):
         client = copy.copy(service)
-        client._begin(service._transport, frames)
+        client._begin(Compared(service._transport, frictiond.Client(server)._transport), frames)
         return client
     return connect_one
 
@@ -65,10 +100,10 @@ def environment():
 
 
 def run_in_root(*command, **more):
-    """Runs a command from the repository's root; python3 is Debian's. Returns the completed process, with its output as
+    """Runs a command from the repository's root; python3 is the one with the package. Returns the completed process, with its output as
     text."""
     command = [str(word) for word in command]
-    command[0] = "/usr/bin/python3" if command[0] == "python3" else command[0]
+    command[0] = PYTHON if command[0] == "python3" else command[0]
     if not shutil.which(command[0], path=os.environ["PATH"] + ":" + str(ROOT)):
         pytest.fail(f"{command[0]} is missing: scripts/packages examples")
     return subprocess.run(command, cwd=more.pop("cwd", ROOT), env={**environment(), **more.pop("environment", {})}, text=True,

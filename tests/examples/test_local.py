@@ -13,6 +13,7 @@ import weakref
 import numpy as np
 import pytest
 from carried import SCRIPTS, steps
+from conftest import INSTALLED, PYTHON, Compared
 from derived import SCRIPTS as DERIVED
 from derived import requests
 
@@ -48,6 +49,16 @@ def client():
 def memory_of(client):
     gc.collect()
     return client._transport.memory()
+
+
+def test_this_is_the_package_to_test():
+    native = pathlib.Path(_native.library()._name)
+    if INSTALLED:
+        assert ROOT not in pathlib.Path(frictiond.__file__).parents
+        assert native.parent == pathlib.Path(frictiond.__file__).parent / "native"
+        assert pathlib.Path(_native.program()).parent == native.parent
+    else:
+        assert pathlib.Path(frictiond.__file__).parent == ROOT / "clients/python/frictiond"
 
 
 # Bytes
@@ -93,6 +104,23 @@ def test_bodies_are_the_same_bytes(server, client, frames):
         assert answers[0] == answers[1], (method, path)
         statuses.add(answers[0][0])
     assert statuses >= {200, 201, 204, 404, 422}
+
+
+@pytest.mark.parametrize("spoil", [lambda text: text.replace(b"1", b"2", 1), lambda text: text + b" ", lambda text: text])
+def test_the_comparison_of_transports_notices_one_byte(client, spoil):
+    """The fixture `connect` makes it for every test."""
+    class Spoilt:
+        def send(self, *request):
+            status, headers, body = client._transport.send(*request)
+            return status, headers, [spoil(b"".join(body))]
+
+    both = Compared(client._transport, Spoilt())
+    request = "POST", "/v1/evaluate", {"Accept": frictiond.JSON, "Content-Type": frictiond.JSON}, body_of(plane(3), False)[0]
+    if spoil(b"1") == b"1":
+        assert both.send(*request)[0] == 200 and both.n_compared == 1
+    else:
+        with pytest.raises(AssertionError, match="/v1/evaluate"):
+            both.send(*request)
 
 
 # Arrays
@@ -215,7 +243,7 @@ def test_requests_have_limits():
 
 def run(code, *words, status=0, **environment):
     """The output of a Python program."""
-    done = subprocess.run(["/usr/bin/python3", "-c", textwrap.dedent(code), *words], text=True, capture_output=True,
+    done = subprocess.run([PYTHON, "-c", textwrap.dedent(code), *words], text=True, capture_output=True,
                           env={**os.environ, **environment})
     assert done.returncode == status, (done.returncode, done.stdout, done.stderr)
     assert status or not done.stderr, done.stderr
@@ -512,16 +540,15 @@ def test_services_that_nobody_refers_to_are_destroyed():
 
 @pytest.mark.parametrize("words", [["--version"], ["serve", "--version"]])
 def test_the_command_runs_the_program(words):
-    program = os.environ.get("FRICTIOND", str(ROOT / "build/frictiond"))
-    done = subprocess.run(["/usr/bin/python3", "-m", "frictiond", *words], capture_output=True, text=True,
-                          env={**os.environ, "FRICTIOND_PROGRAM": program})
+    program = {} if INSTALLED else {"FRICTIOND_PROGRAM": os.environ.get("FRICTIOND", str(ROOT / "build/frictiond"))}
+    done = subprocess.run([PYTHON, "-m", "frictiond", *words], capture_output=True, text=True, env={**os.environ, **program})
     assert (done.returncode, done.stdout, done.stderr) == (0, f"frictiond {frictiond.__version__}\n", "")
 
 
 def test_the_command_without_a_program():
-    done = subprocess.run(["/usr/bin/python3", "-m", "frictiond", "serve"], capture_output=True, text=True,
+    done = subprocess.run([PYTHON, "-m", "frictiond", "serve"], capture_output=True, text=True,
                           env={**os.environ, "FRICTIOND_PROGRAM": "/nothing"})
     assert done.returncode == 1 and "Install a wheel of frictiond" in done.stderr and "Traceback" not in done.stderr
-    done = subprocess.run(["/usr/bin/python3", "-m", "frictiond", "--help"], capture_output=True, text=True)
+    done = subprocess.run([PYTHON, "-m", "frictiond", "--help"], capture_output=True, text=True)
     assert done.returncode == 0 and "frictiond serve" in done.stdout
 
