@@ -1,7 +1,24 @@
 # docker build -t frictiond .
 # docker run --rm -p 127.0.0.1:8080:8080 -e FRICTIOND_ALLOW_HOST=localhost frictiond
-# A release names its base by digest: make image BASE=debian:bookworm-slim@sha256:...
+# A release names its base by digest: make image BASE=debian:bookworm-slim@sha256:... (scripts/image has the labels that
+# depend on the commit).
 ARG BASE=debian:bookworm-slim
+ARG VERSION=0.1.0
+
+# Nothing remains that depends on when and where this was built: caches, logs, copies of older files. useradd takes the date
+# from SOURCE_DATE_EPOCH; the builder sets the times of files.
+FROM ${BASE} AS system
+ARG SOURCE_DATE_EPOCH
+RUN apt-get update -qq \
+ && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends \
+    libmicrohttpd12 libgnutls30 libjansson4 libxxhash0 libgomp1 libstdc++6 \
+ && groupadd --gid 65532 frictiond \
+ && useradd -K UID_MAX=65532 --uid 65532 --gid 65532 --no-log-init --no-create-home --home-dir /nonexistent \
+    --shell /usr/sbin/nologin frictiond \
+ && rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin /var/cache/apt/archives/*.deb /var/cache/ldconfig/aux-cache \
+    /var/cache/debconf/*-old /var/lib/dpkg/*-old /var/log/dpkg.log /var/log/alternatives.log /var/log/apt/*.log* \
+    /etc/passwd- /etc/group- /etc/shadow- /etc/gshadow- /etc/subuid- /etc/subgid-
+
 FROM ${BASE} AS build
 WORKDIR /src
 COPY scripts/packages scripts/
@@ -13,23 +30,33 @@ COPY server server
 COPY web web
 COPY docs/troubleshooting.md docs/
 RUN make -j"$(nproc)" && make install-program DESTDIR=/out PREFIX=/usr
+# Beside the program: its documentation, its licence, and a bill of materials of the image.
+COPY README.md ./
+COPY docs docs
+COPY deploy/README.md deploy/
+COPY scripts/bom scripts/
+COPY --from=system /usr/lib/os-release /system/usr/lib/
+COPY --from=system /usr/share/doc /system/usr/share/doc
+COPY --from=system /var/lib/dpkg /system/var/lib/dpkg
+ARG BASE
+ARG VERSION
+ARG SOURCE_DATE_EPOCH
+RUN mkdir -p /out/usr/share/doc/frictiond \
+ && cp -R README.md docs deploy /out/usr/share/doc/frictiond/ \
+ && cp LICENSE /out/usr/share/doc/frictiond/copyright \
+ && scripts/bom /system /out/usr/bin/frictiond > /out/usr/share/doc/frictiond/frictiond.spdx.json \
+ && chmod -R u=rwX,go=rX /out
 
-FROM ${BASE}
-RUN apt-get update -qq \
- && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends \
-    libmicrohttpd12 libgnutls30 libjansson4 libxxhash0 libgomp1 libstdc++6 \
- && rm -rf /var/lib/apt/lists/* \
- && groupadd --gid 65532 frictiond \
- && useradd -K UID_MAX=65532 --uid 65532 --gid 65532 --no-create-home --home-dir /nonexistent \
-    --shell /usr/sbin/nologin frictiond
+FROM system
 COPY --from=build /out/usr/bin/frictiond /usr/bin/frictiond
-COPY --from=build /src/LICENSE /usr/share/doc/frictiond/copyright
+COPY --from=build /out/usr/share/doc/frictiond /usr/share/doc/frictiond
 
-ARG VERSION=0.1.0
+ARG VERSION
 ARG BASE
 LABEL org.opencontainers.image.title="frictiond" \
       org.opencontainers.image.description="Contact friction evaluated over HTTP: potential, gradient, Hessian" \
       org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.documentation="file:///usr/share/doc/frictiond/README.md" \
       org.opencontainers.image.base.name="${BASE}" \
       org.opencontainers.image.licenses="MIT"
 
