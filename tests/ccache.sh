@@ -11,7 +11,7 @@ caching_compilers() { # FOLDER MOUNTED
 	for name in cc gcc c++ g++; do
 		cat >"$1/$name" <<-END
 		#!/bin/sh
-		export CCACHE_DIR=$2 CCACHE_NOHASHDIR=1 CCACHE_COMPILERCHECK=content CCACHE_UMASK=022
+		export CCACHE_DIR=$2 CCACHE_NOHASHDIR=1 CCACHE_COMPILERCHECK=content CCACHE_SLOPPINESS=locale CCACHE_UMASK=022
 		export LD_LIBRARY_PATH=/usr/local/bin/ccache
 		exec /usr/local/bin/ccache/ccache /usr/bin/$name "\$@"
 		END
