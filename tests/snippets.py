@@ -8,6 +8,12 @@
     <!-- same as FILE -->               the block is that file
     <!-- not run: REASON -->            nothing runs it
 
+A suite that has its own system or environment runs the blocks of a section in turn, as a reader would:
+
+    tests/snippets.py script PAGE HEADING SUITE [PORT]      prints a script of sh: the blocks of the section that are marked
+                                                            `run`, or for the suite; the service has this port, not 8080
+    tests/snippets.py compare PAGE HEADING SUITE PRINTED    compares what the script has printed with the outputs shown
+
 tests/integration/test_docs.py runs `sh` and `python` blocks; tests/examples/test_docs_languages.py runs all other
 languages, and blocks marked with tests/examples. The Python blocks of a page continue each other, and the shell blocks
 of docs/sets.md find the sets that earlier blocks have put; all other blocks stand alone.
@@ -20,11 +26,14 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PROGRAM = ROOT / os.environ.get("FRICTIOND", "build/frictiond")
-# As if they were installed.
-PACKAGE, LIBRARY = str(ROOT / "clients/python"), str(ROOT / "build/release/libfrictiond.so")
+# With INSTALLED in the environment, the Python package is the one installed for this Python; otherwise that of the
+# repository, as if it were installed.
+PACKAGE = {} if os.environ.get("INSTALLED") else {
+    "PYTHONPATH": str(ROOT / "clients/python"), "FRICTIOND_LIBRARY": str(ROOT / "build/release/libfrictiond.so")}
 URL = "http://127.0.0.1:8080"
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("deploy/**/*.md"),
                 *(page for folder in ("clients", "examples") for page in ROOT.glob(f"{folder}/**/*.md")
@@ -50,6 +59,7 @@ class Block:
     source: str
     output: "Block" = None     # the block that follows immediately
     follows: bool = False      # whether this block immediately follows another one
+    heading: str = ""          # of the section that the block is in
 
     def __str__(self):
         return f"{name_of(self.page)}:{self.line}"
@@ -67,9 +77,10 @@ class Block:
 @functools.lru_cache(maxsize=None)
 def blocks(page):
     """All fenced blocks of a page, in order."""
-    found, lines, at = [], page.read_text().splitlines(), 0
+    found, lines, at, heading = [], page.read_text().splitlines(), 0, ""
     while at < len(lines):
         if not lines[at].startswith("```"):
+            heading = lines[at].lstrip("#").strip() if re.match("#+ ", lines[at]) else heading
             at += 1
             continue
         end = lines.index("```", at + 1)
@@ -77,7 +88,7 @@ def blocks(page):
         mark = re.fullmatch(r"<!-- (.*) -->", before)
         written = GENERATED.get(name_of(page))
         said = mark[1] if mark else f"run by {written}" if written else ""
-        block = Block(page, at + 1, said, lines[at][3:], "\n".join([*lines[at + 1:end], ""]))
+        block = Block(page, at + 1, said, lines[at][3:], "\n".join([*lines[at + 1:end], ""]), heading=heading)
         if before == "```":
             block.follows, found[-1].output = True, block
         found.append(block)
@@ -122,8 +133,7 @@ def compare(got, block):
 
 def environment():
     return {**os.environ, "PATH": "/usr/sbin:/usr/bin:/sbin:/bin:" + os.environ["PATH"],
-            "no_proxy": "127.0.0.1", "NO_PROXY": "127.0.0.1", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": PACKAGE,
-            "FRICTIOND_LIBRARY": LIBRARY}
+            "no_proxy": "127.0.0.1", "NO_PROXY": "127.0.0.1", "PYTHONDONTWRITEBYTECODE": "1", **PACKAGE}
 
 
 def command(*words, **more):
@@ -136,3 +146,60 @@ def command(*words, **more):
 
 def shell(source):
     return command("bash", "-euo", "pipefail", "-c", source, stdin=subprocess.DEVNULL)
+
+
+# Sections that suites run in turn
+
+MARK = "@@ block"
+
+
+def in_turn(page, heading, suite):
+    """The blocks of a section that are run, or whose text is a file for the next one."""
+    found = [block for block in blocks(ROOT / page) if block.heading == heading and
+             (block.runs() or block.mark == f"run by {suite}")]
+    assert found, f"{page} has no block for {suite} under {heading!r}"
+    return found
+
+
+def words_of(block):
+    """A block as commands of sh. The first line of a program in a compiled language is its command."""
+    here = f"<<'END_OF_BLOCK'\n{block.source}END_OF_BLOCK\n"
+    if block.language == "sh":
+        # A reader is not fast enough to be there before the service.
+        return block.source + ("until frictiond health; do sleep 0.1; done\n" if block.source.endswith("&\n") else "")
+    if block.language == "python":
+        return f"python3 - {here}"
+    if block.language == "javascript":
+        return f"node --input-type=module - {here}"
+    name = re.match(r"(?://|#) .*?([\w.]+\.(?:c|cpp|txt))\b", block.source)
+    assert name, f"{block}: the first line does not name a file"
+    command = re.match(r"// (cc .*)\n", block.source)
+    return f"cat >{name[1]} {here}" + (f"{command[1]}\n" if command else "")
+
+
+def script_of(page, heading, suite, port="8080"):
+    """The script prints a line before the output of each block that has one; everything else goes to standard error."""
+    lines = ["set -eu", f"export FRICTIOND_PORT={port}", "exec 3>&1 >&2", "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT", ""]
+    for n, block in enumerate(in_turn(page, heading, suite)):
+        lines.append(f"echo '{MARK} {n}' >&3")
+        # Not in a subshell: later blocks use variables and folders of earlier ones.
+        lines.append(f"exec {'>&3' if block.output else '>&2'}")
+        lines.append(words_of(block).replace(URL, f"http://127.0.0.1:{port}"))
+    return "\n".join(lines)
+
+
+def compare_in_turn(page, heading, suite, printed):
+    parts = re.split(rf"^{MARK} (\d+)\n", printed, flags=re.M)[1:]
+    outputs = dict(zip(map(int, parts[::2]), parts[1::2]))
+    for n, block in enumerate(in_turn(page, heading, suite)):
+        assert n in outputs, f"{block}: was not run"
+        if block.output:
+            compare(outputs[n], block)
+
+
+if __name__ == "__main__":
+    what, page, heading, suite, *rest = sys.argv[1:]
+    if what == "script":
+        print(script_of(page, heading, suite, *rest), end="")
+    else:
+        compare_in_turn(page, heading, suite, pathlib.Path(rest[0]).read_text())

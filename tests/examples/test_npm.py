@@ -1,15 +1,20 @@
 """The npm package: its tarball, installed in a clean project; its types, which are current, accept right programs and
 refuse wrong ones; and an example of every route, compiled and run. test_javascript.py tests what the client does."""
 import json
+import os
 import pathlib
 import re
 import shutil
 import subprocess
+import sys
 import tarfile
 
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+import snippets  # noqa: E402
+
 PACKAGE, TOOLS = ROOT / "clients/javascript", ROOT / "build/openapi"
 FILES = {"package.json", "README.md", "LICENSE", "frictiond.mjs", "frictiond.d.mts", "openapi.d.mts", "types.d.mts"}
 NODE = ["--module", "nodenext", "--moduleResolution", "nodenext"]
@@ -71,6 +76,25 @@ def test_the_description_of_the_package(run, npm_project):
     assert run("node", "-e", "import('frictiond').then(({VERSION}) => console.log(VERSION))", cwd=npm_project).strip() == version
     for file in package["exports"]["."].values():
         assert (npm_project / "node_modules/frictiond" / file).is_file()
+
+
+@pytest.mark.parametrize("page,heading", [
+    ("README.md", "From JavaScript"),
+    ("clients/javascript/README.md", "frictiond for JavaScript")])
+def test_the_installation_of_the_pages(server, npm_project, tmp_path, page, heading):
+    """In a new folder that has the tarball in build/dist; apt-get only finds out whether the packages are known."""
+    (tmp_path / "build/dist").mkdir(parents=True)
+    shutil.copy(*npm_project.glob("frictiond-*.tgz"), tmp_path / "build/dist")
+    (tmp_path / "bin").mkdir()
+    fake = tmp_path / "bin/apt-get"
+    fake.write_text('#!/bin/sh\n[ "$1 $2 $3 $4 $5" = "install -y nodejs npm " ] && command -v node npm\n')
+    fake.chmod(0o755)
+    suite, port = "tests/examples/test_npm.py", server.rpartition(":")[2]
+    done = subprocess.run(["sh", "-c", snippets.script_of(page, heading, suite, port)], cwd=tmp_path, text=True,
+                          stdout=subprocess.PIPE, env={**os.environ, "PATH": f"{tmp_path}/bin:{os.environ['PATH']}",
+                                                       "npm_config_offline": "true", "no_proxy": "127.0.0.1"})
+    assert done.returncode == 0
+    snippets.compare_in_turn(page, heading, suite, done.stdout)
 
 
 def test_the_examples_run_in_the_project(server, tile, same, run, npm_project):

@@ -57,6 +57,39 @@ def test_other_tests_read_the_page(page):
         if known and known["test"]:
             text = (ROOT / known["test"]).read_text()
             assert page.name in text or name_of(page) in snippets.GENERATED, f"{block}: {known['test']} does not read it"
+            if known["test"] in SUITES:
+                assert reads(known["test"], page, block.heading), f"{block}: {known['test']} does not run {block.heading!r}"
+
+
+# Suites that run the sections of pages that they name, and the ways into the README: what runs each, and its languages.
+SUITES = ("tests/wheel/run", "tests/deb/run", "tests/image/run", "tests/examples/test_npm.py")
+DOORS = {"From Python": ("tests/wheel/run", {"sh", "python"}), "As a service": ("tests/deb/run", {"sh"}),
+         "As a C library": ("tests/deb/run", {"sh", "c", "cmake"}), "In a container": ("tests/image/run", {"sh"}),
+         "From JavaScript": ("tests/examples/test_npm.py", {"sh", "javascript"})}
+
+
+def reads(suite, page, heading):
+    return re.search(rf"""\b{re.escape(name_of(page))}["']?,? ["']{re.escape(heading)}["']""", (ROOT / suite).read_text())
+
+
+def test_the_readme_leads_with_its_doors():
+    before, *sections = re.split(r"^## ", (ROOT / "README.md").read_text(), flags=re.M)
+    assert [section.partition("\n")[0] for section in sections[:len(DOORS)]] == list(DOORS)
+    listed = set(re.findall(r"\]\(#([\w-]+)\)", before)) - {"from-your-language"}
+    assert listed == {door.lower().replace(" ", "-") for door in DOORS}
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_doors_are_run_from_packages(door):
+    """All blocks, as they stand, by the suite that builds or is given the packages, and the results are those shown."""
+    suite, languages = DOORS[door]
+    marked = [block for block in blocks(ROOT / "README.md") if block.heading == door and block.mark]
+    by = {block.mark: block for block in marked if not block.runs()}
+    assert by.keys() <= {f"run by {suite}", "run by tests/integration/test_install.sh"}, by
+    of_suite = snippets.in_turn("README.md", door, suite)
+    assert {block.language for block in of_suite} == languages
+    assert door == "In a container" or of_suite[-1].output
+    assert reads(suite, ROOT / "README.md", door)
 
 
 @pytest.mark.parametrize("block", SHELL, ids=str)
@@ -70,8 +103,9 @@ def test_shell(server, block):
 def test_python(server, page, monkeypatch):
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("no_proxy", "127.0.0.1")
-    monkeypatch.setenv("FRICTIOND_LIBRARY", snippets.LIBRARY)
-    monkeypatch.setattr(sys, "path", [snippets.PACKAGE, *sys.path])
+    if snippets.PACKAGE:
+        monkeypatch.setenv("FRICTIOND_LIBRARY", snippets.PACKAGE["FRICTIOND_LIBRARY"])
+        monkeypatch.syspath_prepend(snippets.PACKAGE["PYTHONPATH"])
     names = {"__name__": "__main__"}
     for block in HERE:
         if block.page != page or block.language != "python":
