@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Every route of the service, in TypeScript; and the client's own methods, which most programs use instead.
 //
-//   npm install && npx --package typescript tsc --strict --module nodenext --target es2022 routes.mts && node routes.mjs
+//   npm install frictiond-*.tgz && npx --package typescript tsc --strict --module nodenext --target es2022 routes.mts && node routes.mjs
 //
 // usage: node routes.mjs [URL]      URL of the service, default http://127.0.0.1:8080
 import { Client, FrictiondError } from "frictiond";

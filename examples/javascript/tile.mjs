@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A tile on the floor with a pin on top: forces and sparse Hessian. For node, and for the page tile.html.
 //
-// usage: npm install --prefix examples/javascript     once
-//        node examples/javascript/tile.mjs [URL]      URL of the service, default http://127.0.0.1:8080
+// Once:  make npm && npm install --no-save --prefix examples/javascript build/dist/frictiond-*.tgz
+// usage: node examples/javascript/tile.mjs [URL]      URL of the service, default http://127.0.0.1:8080
 // Needs node 18 or later (Debian: nodejs npm).
 import { Client } from "frictiond";
 

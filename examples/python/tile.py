@@ -14,8 +14,8 @@ try:
     import frictiond
 except ImportError as missing:
     sys.exit(f"{sys.executable}: {missing}. Debian's python3-numpy and python3-scipy work with /usr/bin/python3; "
-             "for another Python: pip install numpy scipy. The package frictiond: export PYTHONPATH=clients/python, or "
-             "install its wheel")
+             "for another Python: pip install numpy scipy. The package frictiond: pip install its wheel "
+             "(README.md, \"From Python\")")
 
 batch = {
     "dim": 3,

@@ -22,6 +22,8 @@ def test_the_languages():
 
 @pytest.mark.parametrize("language,packages,command", ROWS, ids=[row[0] for row in ROWS])
 def test_command(server, same, language, packages, command):
+    if language == "JavaScript":
+        shell("scripts/npm")
     same(shell(f"{command} {server}"), SHOWN)
 
 
@@ -32,3 +34,13 @@ def test_packages(language, packages, command):
                            text=True).stdout.split()
     from_elsewhere = ["nodejs", "npm", "cargo"]  # not listed if the command already exists
     assert [name for name in packages.split() if name not in known + from_elsewhere] == []
+
+
+def test_examples_use_packages():
+    """They import or find what is installed, and do not reach into the folders of the packages' sources."""
+    listed = subprocess.run(["git", "ls-files", "examples", ":!*.md"], cwd=ROOT, capture_output=True, text=True, check=True)
+    for name in listed.stdout.split():
+        text = (ROOT / name).read_text()
+        assert not re.search(r"\bclients/|\bPYTHONPATH\b|core/fric|api/frictiond", text), name
+        if re.search(r"#include <fric(tiond)?\.h>", text):
+            assert re.search(r"pkg-config --cflags --libs fric", text), name
