@@ -43,6 +43,20 @@ def test_every_block_is_marked(page):
             assert KNOWN.fullmatch(before.mark), f"{block}: the output of something that is not run"
 
 
+@pytest.mark.parametrize("spoil", [None, lambda text: text.replace("2.6323", "2.6324"), lambda text: "",
+                                   lambda text: text.replace("N", "lbf")])
+def test_a_door_that_shows_something_else_is_noticed(spoil):
+    """The script's output: a line before each block, then what the block printed."""
+    door = "README.md", "From Python", "tests/wheel/run"
+    printed = "".join(f"{snippets.MARK} {n}\n" + (block.output.source if block.output else "")
+                      for n, block in enumerate(snippets.in_turn(*door)))
+    if spoil is None:
+        snippets.compare_in_turn(*door, printed)
+    else:
+        with pytest.raises(AssertionError):
+            snippets.compare_in_turn(*door, spoil(printed))
+
+
 @pytest.mark.parametrize("page", [page for page in PAGES if page.parent != ROOT], ids=name_of)
 def test_no_code_is_indented(page):
     """Indented code cannot be marked."""
