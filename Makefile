@@ -354,6 +354,11 @@ wheel-test: ## pack the Python package twice, install it into clean environments
 	+@$(COMPILE) MODE=release all build/release/wheel/frictiond
 	@tests/wheel/run
 
+wheel-bare-test: ## open README's door from Python in a Debian system without Python and compiler (as root, without Docker)
+	@scripts/packages build wheel image
+	+@$(COMPILE) MODE=release all build/release/wheel/frictiond
+	@tests/wheel/bare
+
 docs: ## build the documentation as a static site in build/site
 	@scripts/packages docs
 	@scripts/site
@@ -414,9 +419,9 @@ clean: ## remove everything that was built
 
 help: ## print this list
 	@echo 'Targets of make:'
-	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{printf "  %-14s %s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{printf "  %-16s %s\n", $$1, $$2}'
 
-.PHONY: all programs tests fuzzers test test-all test-packages packages bench asan tsan mutants fuzz boundaries simulate regressions demo run dist wheel wheel-test coverage docs \
+.PHONY: all programs tests fuzzers test test-all test-packages packages bench asan tsan mutants fuzz boundaries simulate regressions demo run dist wheel wheel-test wheel-bare-test coverage docs \
 	image image-test bare-test deb deb-test deploy-test chaos-test examples-test explorer-test lint install install-program clean help
 .SECONDARY:
 

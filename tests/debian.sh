@@ -1,14 +1,13 @@
 # shellcheck shell=bash disable=SC2154  # $work is defined where this is sourced
 # Sourced by suites that make a Debian system of their own with mmdebstrap, through the mirrors and apt settings of this
-# machine. $work is a folder of the suite's own, defined before this is sourced.
+# machine. $root is the checkout, $work a folder of the suite's own; both are defined before this is sourced.
 
 debian_sources() {
 	apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
 		grep -E ' bookworm(-updates|-security)? main$' | sort -u
 }
 
-# base.list and base.conf: this machine's mirrors, proxy and tolerance of old mirrors. Their hash names the cached
-# tarball.
+# base.list and base.conf: this machine's mirrors, proxy and tolerance of old mirrors.
 describe_base() {
 	debian_sources >"$work/base.list" ||
 		{ apt-get update -qq && debian_sources >"$work/base.list"; } ||
@@ -28,6 +27,34 @@ certificate_hooks() {
 		[ -f "$file" ] || continue
 		printf '%s\n' "--customize-hook=mkdir -p \"\$1$(dirname "$file")\"" "--customize-hook=upload $file $file"
 	done
+}
+
+# minbase without manuals and documentation, but with copyright files, like the slim image. All suites share it; a change
+# of mirrors or of this function makes it anew.
+base_tarball() { # sets $tarball
+	local hooks folder=$root/build/base
+	describe_base || return 1
+	mapfile -t hooks < <(certificate_hooks)
+	tarball=$folder/$(cat "$work/base.list" "$work/base.conf" <(declare -f base_tarball certificate_hooks) | sha256sum | cut -c1-16).tar
+	mkdir -p "$folder" && exec {lock}>"$folder/lock" && flock "$lock" || return 1
+	if [ ! -e "$tarball" ]; then
+		rm -f "$folder"/*.tar
+		mmdebstrap --variant=minbase --aptopt="$work/base.conf" --dpkgopt=force-unsafe-io --dpkgopt='path-exclude=/usr/share/man/*' \
+			--dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-include=/usr/share/doc/*/copyright' \
+			--dpkgopt='path-exclude=/usr/share/locale/*' "${hooks[@]}" bookworm "$work/base.tar" "$work/base.list" &&
+			mv "$work/base.tar" "$tarball" || return 1
+	fi
+	exec {lock}>&-
+	[ -z "${SUDO_UID:-}" ] || chown -R "$SUDO_UID:${SUDO_GID:-$SUDO_UID}" "$folder"
+}
+
+# What is installed there later has its manuals and documentation.
+bare_system() { # FOLDER
+	local tarball
+	base_tarball && mkdir -p "$1" && tar -x --numeric-owner --exclude='./dev/*' -C "$1" -f "$tarball" || return 1
+	cp -L /etc/resolv.conf /etc/hosts "$1/etc/"
+	echo force-unsafe-io >"$1/etc/dpkg/dpkg.cfg.d/99mmdebstrap"
+	printf 'APT::Install-Recommends "false";\nquiet "1";\nDpkg::Use-Pty "false";\n' >"$1/etc/apt/apt.conf.d/test"
 }
 
 # Mounts and processes are in namespaces of their own, so none remain when the command ends. The new root
