@@ -83,14 +83,20 @@ def largest(*points):
 class Margins:
     """Distance of a request from decisions that rounding could change; for the generator of random requests."""
 
-    def __init__(self):
-        self.worst = mpf(1)
+    def __init__(self, aligned=False):
+        self.worst, self.aligned = mpf(1), aligned
 
     def see(self, ratio, floor=1):
         """`ratio` is the distance to a threshold, relative to it; `floor` (times 1e-6) is the smallest safe
         distance."""
         if ratio is not None:
             self.worst = min(self.worst, abs(ratio) / floor)
+
+    def lost(self, ratio):
+        """A distance that is tiny compared with the stencil has lost digits, unless coordinates are such that nothing
+        cancels."""
+        if not self.aligned:
+            self.see(ratio, mpf('0.1'))
 
 
 # --- bases -----------------------------------------------------------------------------------------------------

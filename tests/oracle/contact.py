@@ -29,7 +29,8 @@ def by_slip(along, across, slip, y):
 
 class Contact:
     """`motion`: (velocities of the vertices, twists of the bodies)."""
-    skipped = None
+    skipped = mollified = None
+    feature = acting = None  # closest feature at the lagged positions; the barrier at the current ones
 
     def __init__(self, evaluation, group, index, members):
         self.group, self.index, self.members, self.dim = group, index, members, evaluation.dim
@@ -158,7 +159,7 @@ class Contact:
         return {'weights': self.weights(), 'tangent_basis': self.basis, 'inner': inner}
 
     def next_anchor(self):
-        if self.skipped:
+        if self.skipped or self.mollified:
             return [mpf(0)] * self.dim
         kept = laws.kept(self.friction, self.y, self.eps)
         return [kept * dot(row, self.u) for row in self.basis]
@@ -169,17 +170,31 @@ class Contact:
             'potential': lambda: self.potential, 'tangential_velocity': lambda: self.u, 'mu_s': lambda: self.mu[0],
             'mu_k': lambda: self.mu[1], 'normal_force': lambda: self.force, 'distance': lambda: self.distance,
             'closest_point': lambda: self.beta, 'tangent_basis': lambda: self.basis,
-            'status': lambda: 2 if self.skipped else int(self.y >= self.eps), 'slip_ratio': lambda: self.y / self.eps,
-            'anchor': self.next_anchor, 'friction_force': lambda: [-x for x in self.force_vector]}
+            'status': self.status, 'slip_ratio': lambda: self.y / self.eps,
+            'anchor': self.next_anchor, 'friction_force': lambda: [-x for x in self.force_vector],
+            'feature': lambda: self.feature.bits if self.feature else 0,
+            'current_feature': lambda: self.acting.feature.bits if self.acting.feature else 0,
+            'current_distance': lambda: self.acting.distance, 'barrier_force': lambda: self.acting.force,
+            'barrier_potential': lambda: self.acting.potential / self.time_step}
         return make[name]()
+
+    def status(self):
+        if self.mollified:
+            return 3
+        return 2 if self.skipped else int(self.y >= self.eps)
 
     def clear(self, reason, n_beta):
         """A skipped contact: zeros everywhere."""
+        self.skipped, self.feature = reason, None
+        self.beta = [mpf(0)] * n_beta
+        self.rest()
+        self.distance = None if self.distance is None else mpf(0)
+
+    def rest(self):
+        """No friction."""
         d, zero = self.dim, mpf(0)
-        self.skipped = reason
-        self.beta, self.basis = [zero] * n_beta, [[zero] * (d - 1) for _ in range(d)]
+        self.basis = [[zero] * (d - 1) for _ in range(d)]
         self.mu, self.force, self.potential, self.y = [zero, zero], zero, zero, zero
         self.u, self.pull = [zero] * (d - 1), [zero] * (d - 1)
-        self.distance = None if self.distance is None else zero
         self.matrix = [[zero] * (d - 1) for _ in range(d - 1)]
         self.inner = self.matrix

@@ -137,8 +137,8 @@ def whole(group, beta=()):
     return Feature(list(range(SPLIT[group])), list(range(SPLIT[group], n)), list(beta))
 
 
-def search(group, points, numbers):
-    """`points`: coordinates of the stencil's vertices, numbers that fractions can be made of."""
+def search(group, points, numbers, judged=True):
+    """`points`: coordinates of the stencil's vertices, numbers that fractions can be made of. `judged`: with a margin."""
     p = [[Fraction(x) for x in point] for point in points]
     if group in ('vertex_vertex', 'plane_vertex'):
         return whole(group)
@@ -150,7 +150,7 @@ def search(group, points, numbers):
         first = [0]
     else:
         first, places, beta = of_segments(p, numbers)
-    return Feature(first, places, beta, margin(group, p, first, places, beta))
+    return Feature(first, places, beta, margin(group, p, first, places, beta) if judged else mpf(1))
 
 
 def weights(group, beta):

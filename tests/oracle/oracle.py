@@ -11,6 +11,8 @@ from mpmath import mpf, sqrt
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import barriers  # noqa: E402
+import contacts  # noqa: E402
+import features  # noqa: E402
 import laws  # noqa: E402
 from algebra import Degenerate, Margins, dot, flat, minus, norm, per_contact, real, reals, table  # noqa: E402
 from bodies import BodyContact  # noqa: E402
@@ -113,7 +115,7 @@ class Coefficients:
 # --- the request ------------------------------------------------------------------------------------------------
 
 PER_CONTACT = {'normal_force': 1, 'weight': 1, 'mu': 1, 'mu_s': 1, 'mu_k': 1, 'eps_v': 1, 'mu_s_aniso': 2, 'mu_k_aniso': 2,
-               'stribeck_speed': 1, 'viscous': 1, 'spin_radius': 1, 'roll_radius': 1}
+               'stribeck_speed': 1, 'viscous': 1, 'spin_radius': 1, 'roll_radius': 1, 'mollifier': 1}
 VECTORS = ('plane_normal', 'plane_origin', 'surface_velocity', 'anchor', 'grain', 'point', 'normal')
 
 
@@ -122,13 +124,19 @@ class Evaluation:
         self.request, self.dim = request, request['dim']
         self.margins = margins or Margins()
         d, twist = self.dim, 3 * self.dim - 3
-        self.n_vertices = len(flat(request.get('velocities', []))) // d
+        self.terms = request.get('terms', contacts.FRICTION_TERMS)
+        self.time_step = real(request.get('time_step', 1))
+        rows = [request[k] for k in ('velocities', 'current_positions', 'positions') if k in request]
+        self.n_vertices = len(flat(rows[0] if rows else [])) // d
         self.n_bodies = len(flat(request.get('body_positions', []))) // d
         self.n_dofs = self.n_vertices * d + self.n_bodies * twist
         self.motion = self.moving('velocities', 'body_velocities', None)
         self.lagged = self.moving('lagged_velocities', 'lagged_body_velocities', self.motion)
         self.follows = [name in request for name in ('lagged_velocities', 'lagged_body_velocities')]
         self.positions = table(request['positions'], self.n_vertices, d) if 'positions' in request else None
+        current = request.get('current_positions', request.get('positions'))
+        self.current = table(current, self.n_vertices, d) if current is not None and (
+            'barrier' in self.terms or 'longest_step' in request) else None
         self.body_positions = table(request.get('body_positions', []), self.n_bodies, d)
         self.friction = request.get('friction', {})
         self.law = laws.of(self.friction)
@@ -138,6 +146,8 @@ class Evaluation:
 
     def moving(self, vertices, bodies, otherwise):
         """(velocities, twists) from a request's two fields, or from other values in their place."""
+        if 'friction' not in self.terms:
+            return [], []
         sizes = [(vertices, self.n_vertices, self.dim), (bodies, self.n_bodies, 3 * self.dim - 3)]
         return tuple(table(self.request[name], n, m) if name in self.request else otherwise[i] if otherwise else []
                      for i, (name, n, m) in enumerate(sizes))
@@ -156,10 +166,14 @@ class Evaluation:
     def prepare(self, group, index, members, row):
         c = (BodyContact if group in BODY_GROUPS else Contact)(self, group, index, members)
         c.read(row)
+        c.time_step = self.time_step
         has_distance = group not in BODY_GROUPS and 'tangent_basis' not in row and (group != 'plane_vertex' or (
             'plane_origin' in row and self.positions is not None))
         try:
-            self.lag(c, row)
+            if 'friction' in self.terms:
+                self.lag(c, row)
+            if 'barrier' in self.terms:
+                c.acting = contacts.Acting(c, [self.current[v] for v in members], row, self.request, self.margins)
         except Degenerate as fault:
             if self.request.get('on_degenerate') != 'skip':
                 name = 'bodies' if group in BODY_GROUPS else 'vertices'
@@ -167,6 +181,7 @@ class Evaluation:
             if has_distance:
                 c.distance = mpf(0)
             c.clear(str(fault), BETA.get(group, 0))
+            c.acting = contacts.Absent(c, self.dim)
         return c
 
     def lag(self, c, row):
@@ -175,22 +190,30 @@ class Evaluation:
         else:
             self.lag_stencil(c, row)
         c.mu = [self.coefficient(c, row, kind) for kind in (0, 1)]
+        if c.mollified:
+            c.rest()
+            return
         ellipses = [row.get('mu_s_aniso'), row.get('mu_k_aniso')]
         if any(e is not None for e in ellipses):
             c.choose_matchstick(self.lagged, self.follows[c.group in BODY_GROUPS], ellipses, self.margins)
 
     def lag_stencil(self, c, row):
         p = [self.positions[v] for v in c.vertices] if self.positions is not None else None
+        c.feature, searched = features.whole(c.group), contacts.searches(c, row, self.request)
         if 'tangent_basis' in row:
             c.basis, c.beta = table(row['tangent_basis'], self.dim, self.dim - 1), row.get('closest_point', [])
         elif c.group == 'plane_vertex':
             c.beta, c.basis, c.distance = half_space(p, row['plane_normal'], row.get('plane_origin'))
+        elif searched:
+            c.feature = contacts.find(c, p, searched, self.margins)
+            c.beta, c.basis, c.distance, normal = contacts.derive(c, p, self.margins)
+            c.mollified = contacts.is_mollified(p, contacts.mollifier(row), self.margins)
         else:
             c.beta, c.basis, c.distance = DERIVE[c.group](p, self.margins)
-            # A distance that is tiny compared with the stencil has lost digits.
-            self.margins.see(c.distance / max(norm(minus(x, p[0])) for x in p), mpf('0.1'))
+            self.margins.lost(c.distance / max(norm(minus(x, p[0])) for x in p))
         if 'grain' in row:
-            normal = row['plane_normal'] if c.group == 'plane_vertex' else NORMAL[c.group](p)
+            if not searched or c.group == 'plane_vertex':
+                normal = row['plane_normal'] if c.group == 'plane_vertex' else NORMAL[c.group](p)
             c.basis = grain_basis(row['grain'], normal, self.margins)
         if 'normal_force' in row:
             c.force = row['normal_force'][0]
@@ -216,7 +239,22 @@ class Evaluation:
 
     def move(self, motion, projection='none', margins=None):
         for c in self.active():
-            c.at(motion, projection, margins or self.margins)
+            if 'friction' in self.terms and not c.mollified:
+                c.at(motion, projection, margins or self.margins)
+            if 'barrier' in self.terms:
+                c.acting.block = c.acting.matrix(projection)
+
+    def gradient_of(self, c):
+        parts = [c.local_gradient()] if 'friction' in self.terms else []
+        parts += [c.acting.gradient] if 'barrier' in self.terms else []
+        return [sum(x) for x in zip(*parts)]
+
+    def matrix_of(self, c):
+        """The barrier's Hessian times the time step."""
+        parts = [c.local_matrix()] if 'friction' in self.terms else []
+        if 'barrier' in self.terms:
+            parts.append([[self.time_step * x for x in row] for row in getattr(c.acting, 'block', c.acting.hessian)])
+        return [[sum(x) for x in zip(*rows)] for rows in zip(*parts)]
 
     # --- answers ------------------------------------------------------------------------------------------------
 
@@ -248,6 +286,8 @@ class Evaluation:
             out['line'] = self.line(request['line'])
         if 'hessian_products' in wanted:
             out['hessian_products'] = products
+        if 'longest_step' in wanted:
+            out['longest_step'] = self.longest_step()
         if request.get('on_degenerate') == 'skip':
             out['skipped'] = [{'group': c.group, 'index': c.index, 'reason': c.skipped} for c in self.all()
                               if c.skipped]
@@ -264,7 +304,7 @@ class Evaluation:
         rows = table(vectors, len(flat(vectors)) // n, n)
         out = [[mpf(0)] * n for _ in rows]
         for c in self.active():
-            dofs, matrix = c.dofs(self.n_vertices), c.local_matrix()
+            dofs, matrix = c.dofs(self.n_vertices), self.matrix_of(c)
             for x, product in zip(rows, out):
                 there = [x[i] for i in dofs]
                 for i, row in zip(dofs, matrix):
@@ -285,20 +325,47 @@ class Evaluation:
             slope.append(dot(self.gradient(), along))
         return {'potential': doubles(potential), 'slope': doubles(slope)}
 
+    def paths(self):
+        """[(contact, how its pair moves)]"""
+        n, d = self.n_vertices, self.dim
+        moves, dmin = reals(self.request['longest_step']['direction']), self.request.get('barrier', {}).get('dmin', 0)
+        moves = table(moves, n, d)
+        for c in self.active():
+            row = {k: v[c.index] for k, v in self.rows[c.group].items()}
+            plane = (row['plane_normal'], row['plane_origin']) if c.group == 'plane_vertex' else None
+            points, motion = ([[float(x) for x in rows[v]] for v in c.members] for rows in (self.current, moves))
+            plane = [[float(x) for x in v] for v in plane] if plane else None
+            yield c, contacts.Path(c.group, c.members, points, motion, dmin, plane)
+
+    def longest_step(self):
+        """The largest step of all, of which the service may answer any t >= 0.8 times as long."""
+        keep, least = self.request['longest_step'].get('keep', 0.1), None
+        for c, path in self.paths():
+            if path.gap(0) <= 0:
+                raise Refused(f'/collisions/{c.group}/vertices/{c.index}', 'penetration')
+            safe, unsafe = path.bounds(keep)
+            if unsafe is not None and (least is None or safe < least[0]):
+                least = safe, c
+        if least is None:
+            return {'step': 1.0, 'group': None, 'vertices': None}
+        return {'step': least[0], 'group': least[1].group, 'vertices': list(least[1].members)}
+
     def potential(self):
-        return sum((c.potential for c in self.all()), mpf(0))
+        friction = [c.potential for c in self.all()] if 'friction' in self.terms else []
+        barrier = [c.acting.potential / self.time_step for c in self.all()] if 'barrier' in self.terms else []
+        return sum(friction + barrier, mpf(0))
 
     def gradient(self):
         """One entry per degree of freedom, flat."""
         out = [mpf(0)] * self.n_dofs
         for c in self.active():
-            for dof, x in zip(c.dofs(self.n_vertices), c.local_gradient()):
+            for dof, x in zip(c.dofs(self.n_vertices), self.gradient_of(c)):
                 out[dof] += x
         return out
 
     def triplets(self, triangle):
         for c in self.all():
-            dofs, matrix = c.dofs(self.n_vertices), c.local_matrix()
+            dofs, matrix = c.dofs(self.n_vertices), self.matrix_of(c)
             for row, entries in zip(dofs, matrix):
                 for col, value in zip(dofs, entries):
                     if triangle == 'full' or row == col or (row < col) == (triangle == 'upper'):
