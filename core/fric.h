@@ -44,7 +44,7 @@ typedef _Atomic(bool) fric_flag;
 #endif
 
 #define FRIC_VERSION "0.1.0"
-#define FRIC_ABI 2 /* the shared library's name is libfric.so.2 */
+#define FRIC_ABI 3 /* the shared library's name is libfric.so.3 */
 
 /* Contact types, in the order in which groups are evaluated and listed everywhere. */
 enum fric_type {
@@ -148,6 +148,7 @@ struct fric_group {
 	struct fric_values grain;  /* [n, 3] any length, 3D without tangent_basis: first basis direction */
 	struct fric_values point, normal;            /* [n, dim] bodies only: contact point; normal, not zero, any length */
 	struct fric_values spin_radius, roll_radius; /* [n] >= 0, length, bodies only; spin in 3D; absent: 0 */
+	struct fric_values mollifier; /* [n] >= 0, length^4, edge_edge only; absent: 0. > 0: features are always searched */
 };
 
 enum fric_law_type { FRIC_SMOOTH, FRIC_STRIBECK, FRIC_EXPONENTIAL, FRIC_CURVE, FRIC_ADHESION };
@@ -193,7 +194,8 @@ enum fric_barrier_type {
 /* Factor of the force: 1, or dhat over the barrier's units, which gives the barrier the unit of dhat. */
 enum fric_barrier_scaling { FRIC_SCALING_NONE, FRIC_SCALING_PHYSICAL };
 
-/* Barrier on squared distances (docs/physics.md 3); gives the normal force of contacts without their own. */
+/* Barrier on squared distances (docs/physics.md 3); gives the normal force of contacts without their own, and the energy
+ * of FRIC_TERM_BARRIER. */
 struct fric_barrier {
 	double dhat;      /* > 0, length */
 	double stiffness; /* > 0 */
@@ -201,6 +203,19 @@ struct fric_barrier {
 	enum fric_barrier_type type;
 	enum fric_barrier_scaling scaling;
 };
+
+/* The energies that a batch is prepared for and that a query adds up; 0 means FRIC_TERM_FRICTION.
+ *
+ * The barrier's energy is the sum of weight * stiffness * m * b(distance) over all contacts at the current positions: b
+ * is the antiderivative of the normal force (barrier type and scaling), 0 from dhat on, and m is the mollifier of
+ * edge_edge contacts, 1 for all others. It is a function of positions, so it acts through a fric_current. With it, no
+ * group may have a tangent_basis or normal_force, and there must be no bodies. */
+#define FRIC_TERM_FRICTION 1u
+#define FRIC_TERM_BARRIER 2u
+
+/* What determines the closest points: stencils (the closest point is not clamped), or the closest feature of the two
+ * primitives that a stencil stands for (the closest point is clamped; docs/contacts.md). */
+enum fric_closest_features { FRIC_FEATURES_GIVEN, FRIC_FEATURES_SEARCH };
 
 /* All lagged inputs. All pointers are borrowed for the duration of fric_prepare only. */
 struct fric_batch {
@@ -213,6 +228,9 @@ struct fric_batch {
 	bool skip_degenerate; /* a degenerate contact is skipped instead of causing an error */
 	size_t n_bodies;
 	const double *body_positions; /* [n_bodies, dim] reference points of the twists */
+	enum fric_closest_features closest_features;
+	unsigned terms; /* which energies queries may ask for. FRIC_TERM_BARRIER alone: positions, friction, and all fields
+	                   of groups except vertices, weight, mollifier and planes are not read */
 };
 
 /* Lagged contacts. They own all their memory and never change, so any number of calls may use them concurrently. */
@@ -266,12 +284,40 @@ enum fric_code fric_schedule_create(const struct fric_context *context, const st
                                     struct fric_schedule **schedule, struct fric_error *error);
 void fric_schedule_free(struct fric_schedule *schedule);
 
+/* Where the barrier acts: the closest features and distances of all contacts at the current positions, and the barrier's
+ * derivatives there. Owns its memory and is immutable; contacts may have any number of these at the same time. */
+struct fric_current;
+/**
+ * Finds distances at the current positions and evaluates the barrier there.
+ * @param contacts   prepared with FRIC_TERM_BARRIER
+ * @param positions  [n_vertices, dim], finite; read only by this call
+ * @param current    for these contacts only, to be freed with fric_current_free; NULL on failure
+ * @return FRIC_OK; FRIC_E_PENETRATION (distance <= dmin), a degeneracy (given features only: an edge without length,
+ *         parallel edges, a collapsed triangle) or FRIC_E_NOT_FINITE, with the contact; or another error's code. With
+ *         skip_degenerate, contacts that penetrate or are degenerate here are skipped as a whole, friction included
+ * Allocates the object; its arrays come from memory, the rest from malloc.
+ */
+enum fric_code fric_current_create(const struct fric_context *context, const struct fric_contacts *contacts,
+                                   const double *positions, struct fric_current **current, struct fric_error *error);
+void fric_current_free(struct fric_current *current);
+/* The reason why a contact is skipped at the current positions; FRIC_OK if it is not. fric_skipped has the reasons of
+ * contacts that were skipped before. */
+enum fric_code fric_current_skipped(const struct fric_current *current, enum fric_type type, size_t contact);
+size_t fric_current_n_skipped(const struct fric_current *current); /* those that fric_n_skipped does not count */
+
 /* The velocities and the state at which lagged contacts are evaluated. Set unused members to zero: later versions may
  * add members. */
 struct fric_query {
-	const double *velocities;             /* [n_dofs], finite */
+	const double *velocities;             /* [n_dofs], finite; not read without the friction term */
 	const struct fric_state *state;       /* NULL: contacts use their scalar coefficients */
 	const struct fric_schedule *schedule; /* NULL: one is made for each gradient. Not read on one thread */
+	unsigned terms;                       /* FRIC_TERM_...: energies that fric_evaluate, fric_hessian_inner,
+	                                         fric_hessian_products and fric_compare add up; 0: friction. All other calls
+	                                         concern friction alone */
+	const struct fric_current *current;   /* required with FRIC_TERM_BARRIER and for its outputs per contact. Contacts
+	                                         that it skips have no friction either, whatever the terms */
+	double time_step; /* > 0, 0 means 1. Velocities are displacements over it: the barrier's potential is divided by it,
+	                     its gradient is a force as it is, its Hessian is multiplied by it */
 };
 
 int fric_dim(const struct fric_contacts *contacts);
@@ -285,7 +331,7 @@ enum fric_code fric_skipped(const struct fric_contacts *contacts, enum fric_type
 size_t fric_n_skipped(const struct fric_contacts *contacts);
 
 /**
- * The sum of the friction potentials and its gradient with respect to velocities; either may be NULL.
+ * The sum of the potentials of the query's terms and its gradient with respect to velocities; either may be NULL.
  * @param potential  one number: force * velocity; overwritten
  * @param gradient   [n_dofs]: force; for a body, force and the torque about its point; the friction force is its
  *                   negative; overwritten
@@ -323,12 +369,18 @@ enum fric_output {
 	FRIC_OUT_DISTANCE,            /* [n] unsigned; only if fric_has_output */
 	FRIC_OUT_CLOSEST_POINT,       /* [n, m], m > 0 */
 	FRIC_OUT_TANGENT_BASIS,       /* [n, dim, dim-1] */
-	FRIC_OUT_STATUS,              /* [n] 0 sticks, 1 slides, 2 skipped */
+	FRIC_OUT_STATUS,              /* [n] 0 sticks, 1 slides, 2 skipped, 3 mollified: has no friction */
 	FRIC_OUT_SLIP_RATIO,          /* [n] |u| / eps_v, after mu_aniso scaling; bodies: |S| / eps_v */
 	FRIC_OUT_FRICTION_FORCE,      /* [n, dim] on the first side, distributed by the stencil weights */
 	FRIC_OUT_ANCHOR,              /* [n, dim] velocity: the anchor of the next step */
 	FRIC_OUT_SPIN,    /* [n] bodies in 3D: angular velocity about the normal, without the factor spin_radius */
 	FRIC_OUT_ROLLING, /* [n, dim-1] bodies: P^T (angular velocity), 2D: angular velocity; without roll_radius */
+	FRIC_OUT_FEATURE, /* [n] closest feature: bit k is set if member k of the stencil takes part */
+	/* The following need a fric_query.current, and contacts prepared with FRIC_TERM_BARRIER. */
+	FRIC_OUT_CURRENT_FEATURE,   /* [n] as FRIC_OUT_FEATURE, at the current positions */
+	FRIC_OUT_CURRENT_DISTANCE,  /* [n] unsigned, at the current positions */
+	FRIC_OUT_BARRIER_POTENTIAL, /* [n] the contact's share of the barrier's potential, divided by time_step */
+	FRIC_OUT_BARRIER_FORCE,     /* [n, dim] on the first side, including weight */
 };
 #define FRIC_N_OUTPUTS 14
 bool fric_has_output(const struct fric_contacts *contacts, enum fric_type type, enum fric_output output);
@@ -342,14 +394,17 @@ enum fric_code fric_contact_output(const struct fric_context *context, const str
                                    double *out, struct fric_error *error);
 
 /* Number of entries of a contact's inner matrix: 3 in 3D (a00, a01, a11), 1 in 2D. For bodies 15 and 3: the upper
- * triangle of a 5 x 5 or 2 x 2 matrix, row by row. fric_n_inner is the total of all contacts. */
+ * triangle of a 5 x 5 or 2 x 2 matrix, row by row. fric_n_inner is the total of all contacts. With contacts prepared
+ * for FRIC_TERM_BARRIER it is larger: the sum of a friction block and a barrier block is not determined by w, P and A. */
 int fric_inner_size(int dim);
 int fric_body_inner_size(int dim);
 size_t fric_n_inner(const struct fric_contacts *contacts);
 /**
  * The Hessian in factors: a contact's block is (w (x) P) A (w (x) P)^T, where A includes projection and velocity
- * scaling. For bodies it is J^T A J, with mu_aniso and the radii in J, not in A.
- * @param inner  [fric_n_inner] A of every contact in order; overwritten
+ * scaling. For bodies it is J^T A J, with mu_aniso and the radii in J, not in A. Projection works on each contact's
+ * friction block and barrier block by itself.
+ * @param inner  [fric_n_inner] A of every contact in order; overwritten. If the query has the barrier term, it has
+ *               whole blocks of the sum of all terms instead, in a form that only triplets, csr and bsr read
  * Allocates nothing.
  */
 enum fric_code fric_hessian_inner(const struct fric_context *context, const struct fric_contacts *contacts,
@@ -614,9 +669,9 @@ struct fric_comparison {
 };
 
 /**
- * Compares potential, gradient and Hessian (no projection; inner matrices, triplets, csr), as the calls above return
- * them, with the potential's plain formula in 113-bit arithmetic and its central differences with respect to
- * velocities. Takes some 10 us per contact.
+ * Compares potential, gradient and Hessian (no projection; inner matrices, triplets, csr) of the query's terms, as the
+ * calls above return them, with the potentials' plain formulas in 113-bit arithmetic and their central differences with
+ * respect to velocities. For the barrier, a change of velocities moves the current positions by time_step times it. Takes some 10 us per contact.
  * @param comparison  overwritten on FRIC_OK
  * @return FRIC_OK whether or not they agree; otherwise the code of the call above that failed
  * Allocates all these results except the triplets while it runs, from memory; and from malloc what those calls

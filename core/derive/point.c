@@ -1,7 +1,7 @@
 #include "core/derive/point.h"
 
 #include "core/geometry/derivative.h"
-#include "core/prepare/barrier.h"
+#include "core/barrier/barrier.h"
 #include "core/prepare/coefficients.h"
 #include "core/prepare/matchstick.h"
 

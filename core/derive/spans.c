@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/motion/stencil.h"
-#include "core/prepare/barrier.h"
+#include "core/barrier/barrier.h"
 
 /* Whether coefficients depend on positions. */
 static bool coefficients_follow(const struct fric_derivation *d, enum fric_type type)

@@ -12,7 +12,7 @@
 #include "core/motion/dofs.h"
 #include "core/order/groups.h"
 #include "core/order/sweep.h"
-#include "core/prepare/barrier.h"
+#include "core/barrier/barrier.h"
 #include "core/prepare/coefficients.h"
 
 static const double *row(struct fric_values values, size_t i)

@@ -1,4 +1,4 @@
-#include "core/prepare/barrier.h"
+#include "core/barrier/barrier.h"
 
 #include <stdio.h>
 

@@ -1,11 +1,11 @@
-#include "core/prepare/barrier.h"
+#include "core/barrier/barrier.h"
 
 #include <math.h>
 
 #define real double
 #define LOG1P log1p
 #define NAMED(name) name##_in_doubles
-#include "core/prepare/barrier.inc"
+#include "core/barrier/barrier.inc"
 #undef real
 #undef LOG1P
 #undef NAMED
@@ -14,7 +14,7 @@
 #define real long double
 #define LOG1P log1pl
 #define NAMED(name) name##_in_range
-#include "core/prepare/barrier.inc"
+#include "core/barrier/barrier.inc"
 
 static bool of_ordinary_size(double x)
 {
