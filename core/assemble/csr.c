@@ -1,5 +1,6 @@
 /* Hessians in rows of entries (csr) and of blocks (bsr). Defines the functions that add up friction blocks for
  * sums.h. */
+#include "core/assemble/blocks.h"
 #include "core/assemble/hessian.h"
 #include "core/assemble/sums.h"
 #include "core/bodies/hessian.h"
@@ -160,11 +161,86 @@ static chunk_work *friction_work(const struct fric_context *context, const struc
 	return friction_chunk;
 }
 
+/* ---- whole blocks ---- */
+
+INLINE struct block_form form_of_blocks(int dim)
+{
+	return dim == 2 ? (struct block_form){2, 2, 4} : (struct block_form){3, 3, 10};
+}
+
+struct blocks {
+	const struct fric_contacts *contacts;
+	const double *blocks;
+	size_t first[FRIC_N_VERTEX_TYPES]; /* index of each type's first number */
+};
+
+/* Adds the blocks of one member of a contact of k members. */
+INLINE void add_member(struct block_form form, int k, const double *from, unsigned corner, const uint32_t *places,
+                       double *sums)
+{
+	const int dim = form.width;
+	double block[FRIC_MAX_STENCIL * 3][FRIC_MAX_STENCIL * 3];
+	expand_block(dim, k, from, FRIC_MAX_STENCIL * 3, block[0]);
+	for (int j = 0; j < k; j++) {
+		double *to = sums + (size_t)form.n * (places[j] + 1u);
+		for (int a = 0; a < dim; a++)
+			for (int b = 0; b < dim; b++)
+				to[dim * a + b] += block[(int)corner * dim + a][j * dim + b];
+	}
+}
+
+INLINE void sum_blocks_of(const void *source, struct block_form form, const struct block_rows *rows, size_t v,
+                          double *sums)
+{
+	const struct blocks *task = source;
+	const struct fric_contacts *c = task->contacts;
+	for (size_t at = rows->first_incidence[v]; at < rows->first_incidence[v + 1]; at++) {
+		const struct incidence *e = &rows->incidences[at];
+		const size_t i = contact_of(e);
+		const enum fric_type type = contact_type(c, i);
+		const int k = fric_stencil_size(type);
+		const double *from = task->blocks + task->first[type] + (i - c->start[type]) * n_block_numbers(form.width, k);
+		uint32_t places[FRIC_MAX_STENCIL];
+		places_of(e, rows->diagonal[v], places);
+		if (k == 4)
+			add_member(form, 4, from, corner_of(e), places, sums);
+		else if (k == 3)
+			add_member(form, 3, from, corner_of(e), places, sums);
+		else if (k == 2)
+			add_member(form, 2, from, corner_of(e), places, sums);
+		else
+			add_member(form, 1, from, corner_of(e), places, sums);
+	}
+}
+
+SUM_ROWS_IN_CHUNKS(blocks_chunk, sum_blocks_of, form_of_blocks(2), form_of_blocks(3))
+
+/* @param first_block  [n_members + 1] for bsr; NULL for csr */
+static enum fric_code sum_up_blocks(const struct fric_context *context, const struct fric_contacts *contacts,
+                                    const double *inner, const struct fric_pattern *pattern,
+                                    const int64_t *first_block, size_t n_entries, double *data)
+{
+	struct blocks blocks = {.contacts = contacts, .blocks = inner};
+	struct row_task task = {.memory = context->memory,
+	                        .rows = &pattern->vertices,
+	                        .source = &blocks,
+	                        .data = data,
+	                        .first_block = first_block,
+	                        .streams = streams(context, n_entries * sizeof(double), STREAM_VALUES_FROM)};
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
+		blocks.first[type] = block_at(contacts, type, contacts->start[type]);
+	return fricp_parallel_chunks(context, task.rows->n_incidences, blocks_chunk, &task).code;
+}
+
+/* ---- vertices ---- */
+
 /* @param first_block  [n_members + 1] for bsr; NULL for csr */
 static enum fric_code sum_up(const struct fric_context *context, const struct fric_contacts *contacts,
                              const double *inner, const struct fric_pattern *pattern, const int64_t *first_block,
                              size_t n_entries, double *data)
 {
+	if (has_blocks(contacts, inner))
+		return sum_up_blocks(context, contacts, inner, pattern, first_block, n_entries, data);
 	chunk_work *const work = friction_work(context, contacts);
 	const bool padded = work != friction_chunk;
 	const size_t n = n_local(padded ? padded_form() : form_at_vertices(contacts->dim));

@@ -5,8 +5,11 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/assemble/barrier.h"
+#include "core/base/memory.h"
 #include "core/bodies/evaluate.h"
 #include "core/kernels/run.h"
+#include "core/motion/dofs.h"
 #include "core/order/sums.h"
 #include "core/order/sweep.h"
 
@@ -130,10 +133,71 @@ enum fric_code fricp_evaluate_with(const struct fric_context *context, const str
 	return fricp_report_fault(contacts, fault, error);
 }
 
+/* ---- both terms ---- */
+
+struct addition {
+	double *to;
+	const double *from;
+};
+
+static void add_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
+{
+	const struct addition *task = data;
+	double sum = 0;
+	(void)chunk;
+	for (size_t e = begin; e < end; e++) {
+		task->to[e] += task->from[e];
+		sum += task->to[e] * 0;
+	}
+	if (sum != 0)
+		*fault = (struct fault){FRIC_E_NOT_FINITE, SIZE_MAX};
+}
+
+/* Adds the barrier's potential and gradient to friction's. */
+static struct fault add_barrier(const struct fric_context *context, const struct fric_contacts *contacts,
+                                const struct fric_query *query, double *potential, double *gradient)
+{
+	const size_t n = n_dofs(contacts), bytes = n * sizeof(double);
+	double more = 0, *forces = gradient ? memory_take(context->memory, bytes) : NULL;
+	if (gradient && !forces)
+		return (struct fault){FRIC_E_MEMORY, SIZE_MAX};
+	struct fault fault = fricp_barrier_evaluate(context, contacts, query, potential ? &more : NULL, forces);
+	struct addition addition = {gradient, forces};
+	if (fault.code == FRIC_OK && gradient)
+		fault = fricp_parallel_chunks(context, n, add_chunk, &addition);
+	if (fault.code == FRIC_OK && potential) {
+		*potential += more;
+		if (!isfinite(*potential))
+			fault = (struct fault){FRIC_E_NOT_FINITE, SIZE_MAX};
+	}
+	memory_give(context->memory, forces, bytes);
+	return fault;
+}
+
+static enum fric_code evaluate_terms(const struct fric_context *context, const struct fric_contacts *contacts,
+                                     const struct fric_query *query, double *potential, double *gradient,
+                                     struct fric_error *error)
+{
+	struct fault fault;
+	if (terms_of(query) & FRIC_TERM_FRICTION) {
+		const enum fric_code code = fricp_evaluate_with(context, contacts_for(contacts, query), query, NULL, potential,
+		                                                gradient, error);
+		if (code != FRIC_OK)
+			return code;
+		fault = add_barrier(context, contacts, query, potential, gradient);
+	} else {
+		fault = fricp_barrier_evaluate(context, contacts, query, potential, gradient);
+	}
+	return fricp_report_fault(contacts, fault, error);
+}
+
 enum fric_code fric_evaluate(const struct fric_context *context, const struct fric_contacts *contacts,
                              const struct fric_query *query, double *potential, double *gradient,
                              struct fric_error *error)
 {
+	if (terms_of(query) & FRIC_TERM_BARRIER)
+		return evaluate_terms(context, contacts, query, potential, gradient, error);
+	contacts = contacts_for(contacts, query);
 	const enum fric_code code = fricp_evaluate_with(context, contacts, query, NULL, potential, gradient, error);
 	if (code != FRIC_OK || !contacts->bodies)
 		return code;

@@ -1,5 +1,6 @@
 #include "core/assemble/hessian.h"
 
+#include "core/assemble/blocks.h"
 #include "core/assemble/rows.h"
 #include "core/base/stream.h"
 #include "core/bodies/hessian.h"
@@ -31,13 +32,23 @@ static void inner_span(void *data, struct span span, struct fault *fault)
 		store_inner(task->kernel.contacts, span, &work, task->inner + span.begin * m);
 }
 
+struct fault fricp_friction_inner(const struct fric_context *context, const struct fric_contacts *contacts,
+                                  const struct fric_query *query, enum fric_projection projection, double *inner)
+{
+	struct inner_task task = {fricp_kernel_task(context, contacts, query, KERNEL_INNER), inner};
+	task.kernel.projection = projection;
+	return fricp_sweep_run(context, contacts, inner_span, &task);
+}
+
 enum fric_code fric_hessian_inner(const struct fric_context *context, const struct fric_contacts *contacts,
                                   const struct fric_query *query, enum fric_projection projection, double *inner,
                                   struct fric_error *error)
 {
-	struct inner_task task = {fricp_kernel_task(context, contacts, query, KERNEL_INNER), inner};
-	task.kernel.projection = projection;
-	const struct fault fault = fricp_sweep_run(context, contacts, inner_span, &task);
+	if (terms_of(query) & FRIC_TERM_BARRIER)
+		return fricp_report_fault(contacts, fricp_blocks(context, contacts, query, projection, inner), error);
+	if (contacts->terms & FRIC_TERM_BARRIER)
+		inner[n_all_blocks(contacts)] = 0;
+	const struct fault fault = fricp_friction_inner(context, contacts_for(contacts, query), query, projection, inner);
 	if (fault.code != FRIC_OK || !contacts->bodies)
 		return fricp_report_fault(contacts, fault, error);
 	return fricp_bodies_inner(context, contacts, query, projection, inner, NULL, error);
@@ -122,7 +133,8 @@ enum fric_code fric_hessian_factors(const struct fric_context *context, const st
                                     const struct fric_query *query, enum fric_projection projection,
                                     const struct fric_factors *factors, struct fric_error *error)
 {
-	struct factors_task task = {fricp_kernel_task(context, contacts, query, KERNEL_INNER), factors,
+	const struct fric_contacts *c = contacts_for(contacts, query);
+	struct factors_task task = {fricp_kernel_task(context, c, query, KERNEL_INNER), factors,
 	                            streams(context, factors_bytes(contacts), STREAM_FROM)};
 	task.kernel.projection = projection;
 	const struct phase phase = {factors_chunk, contacts->n_spans, SWEEP_CHUNK, false, NULL};
@@ -141,6 +153,8 @@ int fric_body_inner_size(int dim)
 size_t fric_n_inner(const struct fric_contacts *contacts)
 {
 	const struct fric_contacts *b = contacts->bodies;
+	if (contacts->terms & FRIC_TERM_BARRIER)
+		return n_all_blocks(contacts) + 1;
 	return first_body_inner(contacts) + (b ? b->n * body_inner_size(b->dim) : 0);
 }
 

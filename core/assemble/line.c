@@ -104,6 +104,7 @@ enum fric_code fric_line(const struct fric_context *context, const struct fric_c
 {
 	if (n_steps == 0)
 		return FRIC_OK;
+	contacts = contacts_for(contacts, query);
 	const enum fric_code code =
 		line_of_vertices(context, contacts, query, direction, n_steps, steps, potential, slope, error);
 	if (code != FRIC_OK || !contacts->bodies)

@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "core/assemble/rows.h"
+#include "core/barrier/mollifier.h"
 #include "core/base/parallel.h"
+#include "core/base/vectors.h"
 #include "core/bodies/twist.h"
 #include "core/motion/slip.h"
 #include "core/motion/stencil.h"
@@ -11,6 +13,7 @@
 struct request {
 	const struct fric_contacts *contacts;
 	const struct coefficients *coefficients;
+	const struct fric_query *query;
 	const double *velocities;
 	enum fric_type type;
 	enum fric_output output;
@@ -25,15 +28,25 @@ static int row_size(const struct fric_contacts *c, enum fric_type type, enum fri
 	case FRIC_OUT_CLOSEST_POINT: return fric_closest_point_size(type);
 	case FRIC_OUT_TANGENT_BASIS: return c->dim * (c->dim - 1);
 	case FRIC_OUT_FRICTION_FORCE:
+	case FRIC_OUT_BARRIER_FORCE:
 	case FRIC_OUT_ANCHOR: return c->dim;
 	default: return 1;
 	}
+}
+
+static bool is_of_barrier(enum fric_output output)
+{
+	return output >= FRIC_OUT_CURRENT_FEATURE && output <= FRIC_OUT_BARRIER_FORCE;
 }
 
 bool fric_has_output(const struct fric_contacts *contacts, enum fric_type type, enum fric_output output)
 {
 	if (output == FRIC_OUT_DISTANCE)
 		return contacts->has_distance[type];
+	if (is_of_barrier(output))
+		return (contacts->terms & FRIC_TERM_BARRIER) && !is_of_bodies(type);
+	if (output == FRIC_OUT_FEATURE)
+		return !is_of_bodies(type);
 	if (output == FRIC_OUT_SPIN || output == FRIC_OUT_ROLLING)
 		return is_of_bodies(type) && (output == FRIC_OUT_ROLLING || contacts->dim == 3);
 	return row_size(contacts, type, output) > 0;
@@ -93,6 +106,10 @@ static void from_store(const struct request *task, size_t begin, size_t end, dou
 	case FRIC_OUT_MU_S: copy_column(task->coefficients->mu_s, c->skipped, begin, end, out); break;
 	case FRIC_OUT_MU_K: copy_column(task->coefficients->mu_k, c->skipped, begin, end, out); break;
 	case FRIC_OUT_NORMAL_FORCE: copy_column(c->normal_force, c->skipped, begin, end, out); break;
+	case FRIC_OUT_FEATURE:
+		for (size_t i = begin; i < end; i++)
+			out[i - begin] = c->skipped[i] ? 0 : (1 << fric_stencil_size(task->type)) - 1;
+		break;
 	case FRIC_OUT_DISTANCE: memcpy(out, c->distance + begin, (end - begin) * sizeof(double)); break;
 	case FRIC_OUT_CLOSEST_POINT: interleave_rows((const double *const *)c->closest_point, m, begin, end, out); break;
 	default: interleave_rows((const double *const *)c->tangent_basis, m, begin, end, out);
@@ -115,16 +132,59 @@ static void slip_chunk(const struct request *task, size_t begin, size_t end, str
 	}
 }
 
+/* ---- barrier ---- */
+
+static void barrier_output(const struct request *task, size_t i, double *out)
+{
+	const struct fric_current *current = task->query->current;
+	const bool mollified = current->form[i] & FORM_MOLLIFIED;
+	const double m = mollified ? fricp_mollifier(current, i).value : 1;
+	switch (task->output) {
+	case FRIC_OUT_CURRENT_FEATURE: *out = current->feature[i]; break;
+	case FRIC_OUT_CURRENT_DISTANCE: *out = current->distance[i]; break;
+	case FRIC_OUT_BARRIER_POTENTIAL: *out = m * current->energy[i] / time_step_of(task->query); break;
+	default:
+		for (int a = 0; a < task->contacts->dim; a++)
+			out[a] = 0 - m * current->slope[i] * current->normal[a][i]; /* +0, not -0, for a zero force */
+	}
+}
+
+static void barrier_chunk(const struct request *task, size_t begin, size_t end, struct fault *fault)
+{
+	const size_t m = (size_t)row_size(task->contacts, task->type, task->output);
+	for (size_t i = begin; i < end; i++) {
+		barrier_output(task, task->contacts->start[task->type] + i, task->out + i * m);
+		if (!all_finite(task->out + i * m, m)) {
+			*fault = (struct fault){FRIC_E_NOT_FINITE, i};
+			return;
+		}
+	}
+}
+
+/* Contacts that only the current positions skip still have a basis. */
+static void clear_skipped(const struct request *task, size_t begin, size_t end)
+{
+	const struct fric_contacts *c = task->contacts;
+	const size_t m = (size_t)row_size(c, task->type, task->output);
+	for (size_t i = begin; i < end && task->output != FRIC_OUT_STATUS; i++)
+		if (c->skipped[c->start[task->type] + i])
+			memset(task->out + i * m, 0, m * sizeof(double));
+}
+
 static void output_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
 {
 	const struct request *task = data;
 	const size_t start = task->contacts->start[task->type];
 	(void)chunk;
-	if (needs_slip(task->output))
+	if (is_of_barrier(task->output))
+		barrier_chunk(task, begin, end, fault);
+	else if (needs_slip(task->output))
 		slip_chunk(task, begin, end, fault);
 	else
 		from_store(task, start + begin, start + end,
 		           task->out + begin * (size_t)row_size(task->contacts, task->type, task->output));
+	if (task->query->current && task->query->current->skips_more && !is_of_barrier(task->output))
+		clear_skipped(task, begin, end);
 }
 
 static void weights_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
@@ -155,12 +215,12 @@ enum fric_code fric_contact_output(const struct fric_context *context, const str
                                    double *out, struct fric_error *error)
 {
 	const bool of_bodies = is_of_bodies(type);
-	const struct fric_contacts *c = of_bodies ? contacts->bodies : contacts;
+	const struct fric_contacts *c = of_bodies ? contacts->bodies : contacts_for(contacts, query);
 	if (!c)
 		return FRIC_OK;
 	const struct coefficients *coefficients = of_bodies ? body_coefficients_for(contacts, query)
 	                                                    : coefficients_for(contacts, query);
-	struct request task = {c, coefficients, query->velocities, type, output, out};
+	struct request task = {c, coefficients, query, query->velocities, type, output, out};
 	struct fault fault = fricp_parallel_chunks(context, group_size(c, type), output_chunk, &task);
 	if (fault.code == FRIC_E_NOT_FINITE)
 		fault.position += c->start[type];

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/assemble/barrier.h"
 #include "core/base/memory.h"
 #include "core/bodies/hessian.h"
 #include "core/kernels/product.h"
@@ -384,6 +385,10 @@ enum fric_code fric_hessian_products(const struct fric_context *context, const s
 {
 	if (n_vectors == 0)
 		return FRIC_OK;
+	if (terms_of(query) & FRIC_TERM_BARRIER)
+		return fricp_report_fault(
+			contacts, fricp_block_products(context, contacts, query, projection, n_vectors, vectors, products), error);
+	contacts = contacts_for(contacts, query);
 	const enum fric_code code =
 		products_of_vertices(context, contacts, query, projection, n_vectors, vectors, products, error);
 	if (code != FRIC_OK || !contacts->bodies)

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/assemble/blocks.h"
 #include "core/assemble/hessian.h"
 #include "core/base/inline.h"
 #include "core/base/parallel.h"
@@ -224,6 +225,8 @@ size_t fricp_triplets_plain(const struct fric_contacts *contacts, const double *
 		dofs[j] = (int32_t)member_dof(c, c->dim, type, j, i);
 	if (is_of_bodies(type)) {
 		fricp_body_block(c, inner, type, i, block);
+	} else if (has_blocks(c, inner)) {
+		expand_block(c->dim, k, inner + block_at(c, type, i), MOST_BLOCK, block[0]);
 	} else {
 		contact_weights(c, type, i, w);
 		fricp_core_block(c, inner, i, m);
@@ -241,6 +244,7 @@ struct triplet_task {
 	int32_t *rows, *cols;
 	double *values;
 	bool streams;
+	bool whole; /* inner has whole blocks */
 };
 
 /* Destination of a chunk: the caller's arrays, or stages. */
@@ -313,6 +317,26 @@ INLINE size_t write_blocks(const struct triplet_task *task, enum fric_type type,
 	return end;
 }
 
+/* write_blocks for whole blocks, which are in memory. */
+INLINE size_t write_whole(const struct triplet_task *task, enum fric_type type, int dim, size_t begin, size_t end,
+                          struct target *to)
+{
+	const int k = stencil_size_of(type);
+	const size_t n = n_block_numbers(dim, k);
+	const double *from = task->inner + block_at(task->contacts, type, begin);
+	for (size_t i = begin; i < end; i++, from += n) {
+		const struct cursor cursor = next_cursor(to);
+		double block[MOST_BLOCK][MOST_BLOCK];
+		int32_t dofs[FRIC_MAX_STENCIL];
+		expand_block(dim, k, from, MOST_BLOCK, block[0]);
+		for (int j = 0; j < k; j++)
+			dofs[j] = (int32_t)member_dof(task->contacts, dim, type, j, i);
+		deliver(to, task->triangle == FRIC_FULL ? any_block(block, dim, k, dofs, FRIC_FULL, cursor)
+		                                        : any_block(block, dim, k, dofs, task->triangle, cursor));
+	}
+	return end;
+}
+
 /* write_blocks for contacts of bodies. */
 INLINE size_t write_bodies(const struct triplet_task *task, enum fric_type type, int dim, size_t begin, size_t end,
                            struct target *to)
@@ -337,7 +361,10 @@ INLINE void write_type(enum fric_type type, const struct triplet_task *task, siz
                        struct target *to, size_t *fine)
 {
 	const bool flat = task->contacts->dim == 2 && closest_point_size_of(type) < 2; /* others are 3D only */
-	*fine = flat ? write_blocks(task, type, 2, begin, end, to) : write_blocks(task, type, 3, begin, end, to);
+	if (task->whole)
+		*fine = flat ? write_whole(task, type, 2, begin, end, to) : write_whole(task, type, 3, begin, end, to);
+	else
+		*fine = flat ? write_blocks(task, type, 2, begin, end, to) : write_blocks(task, type, 3, begin, end, to);
 }
 
 INLINE size_t write_vertex_group(const struct triplet_task *task, enum fric_type type, size_t begin, size_t end,
@@ -423,7 +450,7 @@ static void triplet_chunk(void *data, size_t chunk, size_t begin, size_t end, st
 size_t fricp_triplets_of(const struct fric_contacts *contacts, const double *inner, size_t begin, size_t end,
                          int32_t *rows, int32_t *cols, double *values)
 {
-	const struct triplet_task task = {contacts, inner, FRIC_FULL, rows, cols, values, false};
+	const struct triplet_task task = {contacts, inner, FRIC_FULL, rows, cols, values, false, has_blocks(contacts, inner)};
 	return begin < end ? write_chunk(&task, begin, end, 0) : end;
 }
 
@@ -432,7 +459,8 @@ enum fric_code fric_hessian_triplets(const struct fric_context *context, const s
                                      double *values, struct fric_error *error)
 {
 	const size_t bytes = fric_n_triplets(contacts, triangle) * ((rows ? 2 * sizeof(int32_t) : 0) + sizeof(double));
-	struct triplet_task task = {contacts, inner, triangle, rows, cols, values, streams(context, bytes, STREAM_FROM)};
+	struct triplet_task task = {contacts, inner, triangle, rows, cols, values, streams(context, bytes, STREAM_FROM),
+	                            has_blocks(contacts, inner)};
 	struct fault fault = fricp_parallel_chunks(context, contacts->n, triplet_chunk, &task);
 	if (fault.code != FRIC_OK || !contacts->bodies)
 		return fricp_report_fault(contacts, fault, error);

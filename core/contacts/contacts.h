@@ -81,6 +81,13 @@ struct fric_contacts {
 	double *arm[2][3]; /* [n] each: from the point of body 0 or 1 to the contact */
 	double *normal[3]; /* [n] each, unit */
 	struct column spin_radius, roll_radius; /* for bodies only; spin_radius is 0 in 2D */
+	/* For the barrier; not filled in unless the batch has that term. */
+	unsigned terms;                  /* FRIC_TERM_... of the batch, never 0 */
+	enum fric_closest_features features_from;
+	bool skips;                      /* degenerate contacts are skipped instead of causing an error */
+	struct fric_barrier barrier;
+	struct column mollifier;         /* 0 for other types than edge_edge; data NULL: no contact has one */
+	double *plane[6];                /* [group size] each: normal and origin of plane_vertex contacts, 3 components each */
 	size_t first_dof;             /* first DOF of the vertices, or bodies, of these contacts, among all DOFs */
 	struct fric_contacts *bodies; /* the contacts of bodies; NULL if there are none */
 	void *arrays;                 /* [arrays_bytes] block that contains all these arrays; from `memory` */
@@ -96,6 +103,49 @@ struct fric_state {
 	size_t arrays_bytes;
 	const struct fric_memory *memory;
 };
+
+/* Contacts at the current positions. A value that contacts of one type lack is 0. */
+struct fric_current {
+	const struct fric_contacts *contacts;
+	struct fric_contacts at;     /* the contacts' head with closest points, clamped if searched, and reasons of here */
+	struct fric_contacts lagged; /* the contacts' head with these reasons, and no normal force where they skip */
+	bool skips_more;             /* some contacts are skipped here only */
+	size_t n_skipped;            /* their number */
+	double *positions;           /* [n_vertices, dim] */
+	uint8_t *feature;            /* [n] bit k: member k takes part */
+	uint8_t *form;               /* [n] enum current_form */
+	double *closest_point[2];    /* [n] each */
+	double *distance;            /* [n] */
+	double *energy, *slope, *curvature; /* [n] weight * stiffness * b, and its derivatives with respect to the distance */
+	double *normal[3];           /* [n] each, unit: from the second side's closest point to the first side's */
+	double *tangent[3];          /* [n] each, unit, perpendicular to it; the second tangent is normal x tangent */
+	double *slide[4];            /* [n] each: change of the closest point's two coordinates per length along the first
+	                                tangent, and along the second */
+	void *arrays;                /* [arrays_bytes] block that contains the arrays; from `memory` */
+	size_t arrays_bytes;
+	const struct fric_memory *memory;
+};
+
+/* Bits of fric_current.form: the distance is curved along the first or second tangent, because the closest point does
+ * not slide along it; the mollifier is below 1. */
+enum current_form { FORM_CURVED_FIRST = 1, FORM_CURVED_SECOND = 2, FORM_MOLLIFIED = 4 };
+
+/* The contacts as the friction of a query sees them. */
+static inline const struct fric_contacts *contacts_for(const struct fric_contacts *contacts,
+                                                       const struct fric_query *query)
+{
+	return query->current && query->current->skips_more ? &query->current->lagged : contacts;
+}
+
+static inline unsigned terms_of(const struct fric_query *query)
+{
+	return query->terms ? query->terms : FRIC_TERM_FRICTION;
+}
+
+static inline double time_step_of(const struct fric_query *query)
+{
+	return query->time_step > 0 ? query->time_step : 1;
+}
 
 static inline const struct coefficients *coefficients_of_state(const struct fric_contacts *contacts,
                                                                const struct fric_state *state)

@@ -146,6 +146,16 @@ static void carve_bodies(struct fric_contacts *c, const struct fric_batch *batch
 	c->roll_radius = carve_field(carver, batch, c->n, offsetof(struct fric_group, roll_radius), 0, &zero);
 }
 
+/* Carves the additional fields for the barrier. */
+static void carve_barrier(struct fric_contacts *c, const struct fric_batch *batch, struct carver *carver)
+{
+	static const double zero = 0;
+	for (int e = 0; e < 6; e++)
+		c->plane[e] = carve(carver, batch->groups[FRIC_PLANE_VERTEX].n, sizeof(double));
+	if (batch->groups[FRIC_EDGE_EDGE].mollifier.data)
+		c->mollifier = carve_field(carver, batch, c->n, offsetof(struct fric_group, mollifier), 0, &zero);
+}
+
 static void carve_arrays(struct fric_contacts *c, const struct fric_batch *batch, struct carver *carver)
 {
 	static const double one = 1;
@@ -172,6 +182,8 @@ static void carve_arrays(struct fric_contacts *c, const struct fric_batch *batch
 	carve_offsets(c, batch, carver);
 	if (batch->n_bodies)
 		carve_bodies(c, batch, carver);
+	if (c->terms & FRIC_TERM_BARRIER)
+		carve_barrier(c, batch, carver);
 	c->skipped = carve(carver, n, 1);
 	c->extents = carve(carver, span_slots(n), sizeof(*c->extents));
 	c->sweep = carve(carver, span_slots(n), sizeof(*c->sweep));
@@ -197,9 +209,13 @@ struct fric_contacts *fricp_contacts_create(const struct fric_memory *memory, co
 	c->dim = batch->dim;
 	c->n_vertices = batch->n_vertices;
 	c->law = batch->friction.law;
+	c->terms = batch->terms ? batch->terms : FRIC_TERM_FRICTION;
+	c->features_from = batch->closest_features;
+	c->skips = batch->skip_degenerate;
+	c->barrier = batch->barrier;
 	for (enum fric_type g = 0; g < FRIC_N_TYPES; g++) {
 		c->start[g + 1] = c->start[g] + batch->groups[g].n;
-		c->has_distance[g] = derives_distance(batch, g);
+		c->has_distance[g] = (c->terms & FRIC_TERM_FRICTION) && derives_distance(batch, g);
 		c->given_basis[g] = batch->groups[g].tangent_basis.data;
 	}
 	c->n = c->start[FRIC_N_TYPES];

@@ -8,6 +8,7 @@
 
 #include <math.h>
 
+#include "core/barrier/gap.h"
 #include "core/base/inline.h"
 #include "core/contacts/contacts.h"
 #include "core/fric.h"
@@ -86,6 +87,8 @@ struct fric_kernels {
 	const struct derivative_kernels *derivatives;
 	/* Indexed by [precise][geometry]; planes have no kernel. Precise: the distance is accurate enough for a barrier. */
 	void (*geometry[2][N_GEOMETRIES])(struct geometry_workspace *work);
+	/* The gaps of a span of contacts, by kind (barrier/gap.h). */
+	void (*gaps[GAP_N_KINDS])(struct gap_workspace *work);
 	/* Computes the range of vertices of a span's extent; the scalar form uses the baseline's. @param members  [n] of
 	 * its stencils, n > 0 */
 	void (*extent)(const int32_t *members, size_t n, struct span_extent *extent);

@@ -1,27 +1,461 @@
-/* Where the barrier acts. */
-#include "core/contacts/contacts.h"
+/* Where the barrier acts: gaps and energies of all contacts at the current positions, a span at a time. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
-enum fric_code fric_current_create(const struct fric_context *context, const struct fric_contacts *contacts,
-                                   const double *positions, struct fric_current **current, struct fric_error *error)
+#include "core/barrier/energy.h"
+#include "core/barrier/feature.h"
+#include "core/barrier/mollifier.h"
+#include "core/base/memory.h"
+#include "core/contacts/span.h"
+#include "core/kernels/kernels.h"
+#include "core/order/groups.h"
+
+struct creation {
+	struct fric_current *current;
+	const double *positions;
+	const struct fric_kernels *kernels;
+	struct energy_scale scale;
+	bool ordinary; /* doubles are accurate enough for the barrier's numbers */
+	atomic_size_t n_skipped;
+};
+
+/* A span in preparation. Below, j counts its contacts. */
+struct drafts {
+	const struct creation *task;
+	struct span span;
+	uint8_t code[FRIC_SPAN];
+	struct feature features[FRIC_SPAN]; /* of searched contacts */
+	double rest[FRIC_SPAN];             /* of the distance */
+	double extreme[FRIC_SPAN];          /* 1: doubles may not be accurate enough for the energy */
+};
+
+static const struct fric_contacts *contacts_of(const struct drafts *d)
 {
-	(void)context, (void)contacts, (void)positions;
-	*current = NULL;
-	return report_code(FRIC_E_MEMORY, error);
+	return d->task->current->contacts;
+}
+
+/* ---- features ---- */
+
+/* Copies point v of a feature. Planes have their origin and normal as points 1 and 2. */
+static void copy_point(const struct drafts *d, size_t j, const struct feature *f, int v, double p[3])
+{
+	const struct fric_contacts *c = contacts_of(d);
+	const size_t i = d->span.begin + j, dim = (size_t)c->dim;
+	p[2] = 0;
+	if (f->kind == GAP_PLANE && v > 0) {
+		for (size_t a = 0; a < 3; a++)
+			p[a] = c->plane[(v == 1 ? 3 : 0) + a][i - c->start[FRIC_PLANE_VERTEX]];
+		return;
+	}
+	memcpy(p, d->task->positions + (size_t)c->vertices[f->members[v]][i] * dim, dim * sizeof(double));
+}
+
+static int n_points(enum gap_kind kind)
+{
+	static const int n[GAP_N_KINDS] = {2, 3, 4, 4, 3};
+	return n[kind];
+}
+
+static void points_of(const struct drafts *d, size_t j, const struct feature *f, double p[FRIC_MAX_STENCIL][3])
+{
+	for (int v = 0; v < n_points(f->kind); v++)
+		copy_point(d, j, f, v, p[v]);
+}
+
+static double mollifier_at(const struct drafts *d, size_t j)
+{
+	const struct fric_contacts *c = contacts_of(d);
+	return c->mollifier.data && d->span.type == FRIC_EDGE_EDGE ? *column_at(c->mollifier, d->span.begin + j) : 0;
+}
+
+static bool is_searched(const struct drafts *d, size_t j)
+{
+	return contacts_of(d)->features_from == FRIC_FEATURES_SEARCH || mollifier_at(d, j) > 0;
+}
+
+/* TODO replaced by geometry/features.h */
+static unsigned fricp_closest_feature(enum fric_type type, const double *const p[FRIC_MAX_STENCIL])
+{
+	unsigned best = 0;
+	double least = INFINITY;
+	for (unsigned n = 2; n <= 4; n++)
+		for (unsigned bits = 1; bits <= all_members(type); bits++) {
+			const unsigned first = type == FRIC_EDGE_EDGE ? 3 : 1;
+			if ((unsigned)__builtin_popcount(bits) != n || !(bits & first) || !(bits & ~first))
+				continue;
+			const struct feature f = feature_of(type, bits);
+			const double *at[FRIC_MAX_STENCIL];
+			for (int v = 0; v < n_points(f.kind); v++)
+				at[v] = p[f.members[v]];
+			struct gap g;
+			if (fricp_gap(f.kind, false, at, &g) != FRIC_OK)
+				continue;
+			const bool in = f.kind == GAP_POINTS || (g.a > 0 && g.a < 1 && (f.kind == GAP_LINE || (g.b > 0 && g.b < 1 && (f.kind == GAP_LINES || g.a + g.b < 1))));
+			if (in && g.distance < least) {
+				least = g.distance;
+				best = bits;
+			}
+		}
+	return best;
+}
+
+/* The feature of contact j, and whether it is mollified. */
+static void find_feature(struct drafts *d, size_t j)
+{
+	struct fric_current *current = d->task->current;
+	const enum fric_type type = d->span.type;
+	const size_t i = d->span.begin + j;
+	const struct feature all = feature_of(type, all_members(type));
+	double p[FRIC_MAX_STENCIL][3];
+	unsigned bits = all_members(type);
+	current->form[i] = 0;
+	if (is_searched(d, j) && type != FRIC_VERTEX_VERTEX && type != FRIC_PLANE_VERTEX) {
+		points_of(d, j, &all, p);
+		const double *const at[] = {p[0], p[1], p[2], p[3]};
+		const double mu = mollifier_at(d, j);
+		bits = fricp_closest_feature(type, at);
+		if (mu > 0 && fricp_is_mollified(mu, at))
+			current->form[i] = FORM_MOLLIFIED;
+	}
+	current->feature[i] = (uint8_t)bits;
+	d->features[j] = feature_of(type, bits);
+}
+
+/* ---- gaps ---- */
+
+static uint8_t curved(const struct drafts *d, enum gap_kind kind)
+{
+	const bool flat = contacts_of(d)->dim == 2;
+	if (kind == GAP_POINTS)
+		return flat ? FORM_CURVED_FIRST : FORM_CURVED_FIRST | FORM_CURVED_SECOND;
+	return kind == GAP_LINE && !flat ? FORM_CURVED_SECOND : 0;
+}
+
+static double clamped(double x)
+{
+	return x < 0 ? 0 : x > 1 ? 1 : x;
+}
+
+/* Stores a gap, whose coordinates are those of the feature. */
+static void store_gap(struct drafts *d, size_t j, const struct feature *f, const struct gap *g)
+{
+	struct fric_current *current = d->task->current;
+	const size_t i = d->span.begin + j;
+	const double sign = f->turned ? -1 : 1, n[3] = {g->normal.x, g->normal.y, g->normal.z},
+				 t[3] = {g->first.x, g->first.y, g->first.z};
+	const bool in_plane = contacts_of(d)->dim == 2 && f->kind != GAP_LINE, searched = is_searched(d, j);
+	current->form[i] |= curved(d, f->kind);
+	for (int m = 0; m < 2; m++) {
+		const double x = f->base[m] + f->by_a[m] * g->a + f->by_b[m] * g->b;
+		current->closest_point[m][i] = searched ? clamped(x) : x;
+		current->slide[m][i] = sign * (f->by_a[m] * g->slide[0] + f->by_b[m] * g->slide[1]);
+		current->slide[2 + m][i] = sign * (f->by_a[m] * g->slide[2] + f->by_b[m] * g->slide[3]);
+	}
+	for (int a = 0; a < 3; a++) {
+		current->normal[a][i] = sign * n[a];
+		current->tangent[a][i] = t[a];
+	}
+	if (in_plane) {
+		current->tangent[0][i] = -current->normal[1][i];
+		current->tangent[1][i] = current->normal[0][i];
+		current->tangent[2][i] = 0;
+	}
+	current->distance[i] = g->distance;
+	d->rest[j] = g->rest;
+}
+
+static struct gap gap_at(const struct gap_workspace *w, size_t m)
+{
+	return (struct gap){.a = w->a[m],
+	                    .b = w->b[m],
+	                    .normal = {w->normal[0][m], w->normal[1][m], w->normal[2][m]},
+	                    .first = {w->first[0][m], w->first[1][m], w->first[2][m]},
+	                    .slide = {w->slide[0][m], w->slide[1][m], w->slide[2][m], w->slide[3][m]},
+	                    .distance = w->distance[m],
+	                    .rest = w->rest[m]};
+}
+
+#define POINT(k) ((struct v3){w->position[k][0][i], w->position[k][1][i], w->position[k][2][i]})
+#define PLAIN_GAPS(kind, ...) \
+	case kind: GAP_LOOP(w, __VA_ARGS__); break;
+
+/* The plain form of the kernels. */
+static void plain_gaps(enum gap_kind kind, struct gap_workspace *w)
+{
+	switch (kind) {
+		FOR_GAPS(PLAIN_GAPS)
+	default: break;
+	}
+}
+
+/* Finds the gaps of some contacts of the span, all of one kind. */
+static void find_gaps(struct drafts *d, enum gap_kind kind, const uint8_t *which, size_t n, struct gap_workspace *w)
+{
+	w->n = n;
+	for (size_t m = 0; m < n; m++) {
+		double p[FRIC_MAX_STENCIL][3];
+		points_of(d, which[m], &d->features[which[m]], p);
+		for (int v = 0; v < n_points(kind); v++)
+			for (int a = 0; a < 3; a++)
+				w->position[v][a][m] = p[v][a];
+	}
+	if (d->task->kernels->gaps[kind])
+		d->task->kernels->gaps[kind](w);
+	else
+		plain_gaps(kind, w);
+	for (size_t m = 0; m < n; m++) {
+		const size_t j = which[m];
+		const struct feature *f = &d->features[j];
+		struct gap gap = gap_at(w, m);
+		d->extreme[j] = 0;
+		if (w->good[m] == 0) {
+			double p[FRIC_MAX_STENCIL][3];
+			points_of(d, j, f, p);
+			const double *const at[] = {p[0], p[1], p[2], p[3]};
+			d->code[j] = (uint8_t)fricp_gap(kind, !is_searched(d, j), at, &gap);
+			d->extreme[j] = !gap_scale(gap.distance);
+		}
+		store_gap(d, j, f, &gap);
+	}
+}
+
+static void find_all_gaps(struct drafts *d)
+{
+	struct gap_workspace work;
+	for (enum gap_kind kind = 0; kind < GAP_N_KINDS; kind++) {
+		uint8_t which[FRIC_SPAN];
+		size_t n = 0;
+		for (size_t j = 0; j < d->span.n; j++)
+			if (d->features[j].kind == kind)
+				which[n++] = (uint8_t)j;
+		if (n)
+			find_gaps(d, kind, which, n, &work);
+	}
+}
+
+/* ---- energies ---- */
+
+static struct energy extreme_energy(const struct fric_barrier *barrier, double distance, double rest, double weight)
+{
+	const struct energy_scale_l scale = energy_scale_of_l(barrier);
+	struct energy_scale_l weighted = scale;
+	weighted.force *= weight;
+	return energy_at_l(barrier->type, &weighted, (long double)distance + rest, energy_gap_l(&scale, distance, rest),
+	                   energy_left_l(&scale, distance, rest));
+}
+
+static bool is_finite_energy(const struct energy *e)
+{
+	return (e->energy * 0 + e->slope * 0) + e->curvature * 0 == 0;
+}
+
+/* Evaluates the barrier at contact j. */
+static enum fric_code find_energy(const struct drafts *d, size_t j, struct energy *energy)
+{
+	const struct creation *task = d->task;
+	const struct fric_contacts *c = contacts_of(d);
+	const size_t i = d->span.begin + j;
+	const double distance = task->current->distance[i], rest = d->rest[j], weight = *column_at(c->weight, i);
+	const double gap = energy_gap(&task->scale, distance, rest), left = energy_left(&task->scale, distance, rest);
+	if (!(gap > 0))
+		return FRIC_E_PENETRATION;
+	*energy = energy_at(c->barrier.type, &task->scale, distance, gap, left);
+	*energy = (struct energy){weight * energy->energy, weight * energy->slope, weight * energy->curvature};
+	if (!task->ordinary || d->extreme[j] || (weight != 0 && !gap_scale(fabs(weight))))
+		*energy = extreme_energy(&c->barrier, distance, rest, weight);
+	return is_finite_energy(energy) ? FRIC_OK : FRIC_E_NOT_FINITE;
+}
+
+static void store_energy(const struct drafts *d, size_t j, const struct energy *energy)
+{
+	struct fric_current *current = d->task->current;
+	const size_t i = d->span.begin + j;
+	current->energy[i] = energy->energy;
+	current->slope[i] = energy->slope;
+	current->curvature[i] = energy->curvature;
+}
+
+static void find_energies(struct drafts *d)
+{
+	for (size_t j = 0; j < d->span.n; j++) {
+		struct energy energy = {0};
+		if (d->code[j] == FRIC_OK)
+			d->code[j] = (uint8_t)find_energy(d, j, &energy);
+		store_energy(d, j, &energy);
+	}
+}
+
+/* ---- all contacts ---- */
+
+/* Leaves out a contact: all its results are zero. */
+static void skip(struct fric_current *current, size_t i, enum fric_code code)
+{
+	static const struct energy none = {0};
+	const struct gap gap = {0};
+	for (int m = 0; m < 2; m++)
+		current->closest_point[m][i] = 0;
+	for (int e = 0; e < 4; e++)
+		current->slide[e][i] = gap.slide[e];
+	for (int a = 0; a < 3; a++)
+		current->normal[a][i] = current->tangent[a][i] = 0;
+	current->distance[i] = 0;
+	current->energy[i] = none.energy;
+	current->slope[i] = none.slope;
+	current->curvature[i] = none.curvature;
+	current->feature[i] = current->form[i] = 0;
+	current->at.skipped[i] = (uint8_t)code;
+}
+
+/* Skips faulty contacts, and those that were skipped before; otherwise reports the first fault. */
+static void settle(struct drafts *d, size_t *n_skipped, struct fault *fault)
+{
+	struct fric_current *current = d->task->current;
+	const struct fric_contacts *c = contacts_of(d);
+	for (size_t j = 0; j < d->span.n && fault->code == FRIC_OK; j++) {
+		const size_t i = d->span.begin + j;
+		const enum fric_code before = (enum fric_code)c->skipped[i], here = (enum fric_code)d->code[j];
+		current->at.skipped[i] = FRIC_OK;
+		if (before != FRIC_OK) {
+			skip(current, i, before);
+		} else if (here != FRIC_OK && c->skips && *fric_reason(here)) {
+			skip(current, i, here);
+			(*n_skipped)++;
+		} else if (here != FRIC_OK) {
+			*fault = (struct fault){here, i};
+		}
+	}
+}
+
+static void create_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
+{
+	struct creation *task = data;
+	size_t n_skipped = 0;
+	(void)chunk;
+	for (size_t at = begin; at < end && fault->code == FRIC_OK;) {
+		struct drafts d = {.task = task, .span = next_span(task->current->contacts, at, end)};
+		for (size_t j = 0; j < d.span.n; j++)
+			find_feature(&d, j);
+		find_all_gaps(&d);
+		find_energies(&d);
+		settle(&d, &n_skipped, fault);
+		at += d.span.n;
+	}
+	if (n_skipped)
+		atomic_fetch_add_explicit(&task->n_skipped, n_skipped, memory_order_relaxed);
+}
+
+/* ---- memory ---- */
+
+enum { N_COLUMNS = 2 + 4 + 3 + 3 + 4 }; /* of doubles */
+
+static size_t padded(size_t bytes)
+{
+	return (bytes + FRIC_ALIGNMENT - 1) / FRIC_ALIGNMENT * FRIC_ALIGNMENT;
+}
+
+/* Assigns the arrays in a block of arrays_bytes. */
+static void carve(struct fric_current *current, size_t n, size_t n_positions)
+{
+	const size_t column = padded(n * sizeof(double)) / sizeof(double), bytes = padded(n);
+	double **const columns[N_COLUMNS] = {
+		&current->closest_point[0], &current->closest_point[1], &current->distance,   &current->energy,
+		&current->slope,            &current->curvature,        &current->normal[0],  &current->normal[1],
+		&current->normal[2],        &current->tangent[0],       &current->tangent[1], &current->tangent[2],
+		&current->slide[0],         &current->slide[1],         &current->slide[2],   &current->slide[3]};
+	double *at = current->arrays;
+	for (int e = 0; e < N_COLUMNS; e++, at += column)
+		*columns[e] = at;
+	current->positions = at;
+	at += padded(n_positions * sizeof(double)) / sizeof(double);
+	current->feature = (uint8_t *)at;
+	current->form = current->feature + bytes;
+	current->at.skipped = current->form + bytes;
+}
+
+static struct fric_current *allocate(const struct fric_memory *memory, const struct fric_contacts *contacts)
+{
+	const size_t n = contacts->n, n_positions = contacts->n_vertices * (size_t)contacts->dim;
+	struct fric_current *current = calloc(1, sizeof(*current));
+	if (!current)
+		return NULL;
+	current->memory = memory;
+	current->arrays_bytes =
+		N_COLUMNS * padded(n * sizeof(double)) + padded(n_positions * sizeof(double)) + 3 * padded(n);
+	current->arrays = memory_take(memory, current->arrays_bytes);
+	if (!current->arrays) {
+		free(current);
+		return NULL;
+	}
+	current->contacts = contacts;
+	current->at = *contacts;
+	carve(current, n, n_positions);
+	for (int m = 0; m < 2; m++)
+		current->at.closest_point[m] = current->closest_point[m];
+	return current;
+}
+
+/* Makes the contacts as friction sees them: without normal forces where contacts are skipped here. */
+static bool leave_out(struct fric_current *current)
+{
+	const struct fric_contacts *c = current->contacts;
+	current->lagged = *c;
+	current->lagged.skipped = current->at.skipped;
+	current->lagged.n_skipped += current->n_skipped;
+	current->skips_more = true;
+	double *force = memory_take(current->memory, padded(c->n * sizeof(double)));
+	if (!force)
+		return false;
+	for (size_t i = 0; i < c->n; i++)
+		force[i] = current->at.skipped[i] ? 0 : *column_at(c->normal_force, i);
+	current->lagged.normal_force = (struct column){force, 1};
+	return true;
 }
 
 void fric_current_free(struct fric_current *current)
 {
-	(void)current;
+	if (!current)
+		return;
+	if (current->skips_more)
+		memory_give(current->memory, current->lagged.normal_force.data,
+		            padded(current->at.n * sizeof(double)));
+	memory_give(current->memory, current->arrays, current->arrays_bytes);
+	free(current);
+}
+
+enum fric_code fric_current_create(const struct fric_context *context, const struct fric_contacts *contacts,
+                                   const double *positions, struct fric_current **current, struct fric_error *error)
+{
+	struct fric_current *made = allocate(context->memory, contacts);
+	*current = NULL;
+	if (!made)
+		return report_code(FRIC_E_MEMORY, error);
+	struct creation task = {.current = made,
+	                        .positions = positions,
+	                        .kernels = fricp_kernels_of(context),
+	                        .scale = energy_scale_of(&contacts->barrier),
+	                        .ordinary = energy_is_ordinary(&contacts->barrier)};
+	memcpy(made->positions, positions, contacts->n_vertices * (size_t)contacts->dim * sizeof(double));
+	const struct fault fault = fricp_parallel_contacts(context, contacts, create_chunk, &task);
+	made->n_skipped = atomic_load(&task.n_skipped);
+	enum fric_code code = fricp_report_fault(contacts, fault, error);
+	if (code == FRIC_OK && made->n_skipped && !leave_out(made)) {
+		made->skips_more = false;
+		code = report_code(FRIC_E_MEMORY, error);
+	}
+	if (code == FRIC_OK)
+		*current = made;
+	else
+		fric_current_free(made);
+	return code;
 }
 
 enum fric_code fric_current_skipped(const struct fric_current *current, enum fric_type type, size_t contact)
 {
-	(void)current, (void)type, (void)contact;
-	return FRIC_OK;
+	return is_of_bodies(type) ? FRIC_OK : (enum fric_code)current->at.skipped[current->at.start[type] + contact];
 }
 
 size_t fric_current_n_skipped(const struct fric_current *current)
 {
-	(void)current;
-	return 0;
+	return current->n_skipped;
 }

@@ -355,6 +355,29 @@ static void find_geometries(struct drafts *d)
 			d->code[j] = (uint8_t)turn_to_grain(d, j);
 }
 
+/* Copies what the barrier needs, in all dimensions: planes and mollifiers. */
+static void copy_barrier(const struct drafts *d)
+{
+	struct fric_contacts *c = d->task->contacts;
+	const size_t dim = (size_t)c->dim;
+	if (c->mollifier.data)
+		copy_column(d, d->group->mollifier, 0, 0, c->mollifier);
+	for (size_t e = 0; e < 6 && d->span.type == FRIC_PLANE_VERTEX; e++) {
+		const struct fric_values values = e < 3 ? d->group->plane_normal : d->group->plane_origin;
+		for (size_t j = 0; j < d->span.n; j++)
+			c->plane[e][d->first + j] = e % 3 < dim ? row_at(d, values, j)[e % 3] : 0;
+	}
+}
+
+/* Without friction all lagged values are those of a skipped contact, which has none. */
+static void prepare_barrier_alone(const struct drafts *d)
+{
+	struct fric_contacts *c = d->task->contacts;
+	for (size_t j = 0; j < d->span.n; j++)
+		skip(c, d->span.begin + j, FRIC_OK);
+	copy_column(d, d->group->weight, 0, 1, c->weight);
+}
+
 static void prepare_span(const struct preparation *task, struct span span, struct fault *fault)
 {
 	struct fric_contacts *c = task->contacts;
@@ -362,6 +385,12 @@ static void prepare_span(const struct preparation *task, struct span span, struc
 	memset(c->skipped + span.begin, FRIC_OK, span.n);
 	store_stencils(&d);
 	find_extent(&d);
+	if (c->terms & FRIC_TERM_BARRIER)
+		copy_barrier(&d);
+	if (!(c->terms & FRIC_TERM_FRICTION)) {
+		prepare_barrier_alone(&d);
+		return;
+	}
 	find_geometries(&d);
 	find_normal_forces(&d);
 	find_all_coefficients(&d);
@@ -419,9 +448,29 @@ static enum fric_code prepare_part(const struct fric_context *context, const str
 	return FRIC_OK;
 }
 
+/* The batch of the barrier alone: its contacts have no friction, whatever fields the caller's batch has. */
+static struct fric_batch without_friction(const struct fric_batch *batch)
+{
+	static const double zero = 0;
+	struct fric_batch part = *batch;
+	part.positions = NULL;
+	part.friction = (struct fric_friction){.eps_v = 1, .source = FRIC_MU_SCALAR};
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++) {
+		const struct fric_group *group = &batch->groups[type];
+		part.groups[type] = (struct fric_group){.n = group->n,
+		                                        .vertices = group->vertices,
+		                                        .weight = group->weight,
+		                                        .normal_force = {&zero, 0},
+		                                        .plane_normal = group->plane_normal,
+		                                        .plane_origin = group->plane_origin,
+		                                        .mollifier = group->mollifier};
+	}
+	return part;
+}
+
 static struct fric_batch without_bodies(const struct fric_batch *batch)
 {
-	struct fric_batch part = *batch;
+	struct fric_batch part = batch->terms == FRIC_TERM_BARRIER ? without_friction(batch) : *batch;
 	part.n_bodies = 0;
 	for (enum fric_type type = FRIC_N_VERTEX_TYPES; type < FRIC_N_TYPES; type++)
 		part.groups[type] = (struct fric_group){0};
@@ -431,6 +480,7 @@ static struct fric_batch without_bodies(const struct fric_batch *batch)
 static struct fric_batch with_bodies_alone(const struct fric_batch *batch)
 {
 	struct fric_batch part = *batch;
+	part.terms = FRIC_TERM_FRICTION;
 	part.n_vertices = batch->n_bodies;
 	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
 		part.groups[type] = (struct fric_group){0};

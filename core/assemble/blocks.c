@@ -1,0 +1,139 @@
+/* Whole blocks: the barrier's, plus friction's if the query has both. */
+#include "core/assemble/blocks.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/assemble/hessian.h"
+#include "core/barrier/block.h"
+#include "core/barrier/mollifier.h"
+#include "core/base/memory.h"
+#include "core/base/parallel.h"
+#include "core/contacts/span.h"
+#include "core/motion/stencil.h"
+
+struct block_task {
+	const struct fric_contacts *contacts;
+	const struct fric_current *current;
+	const double *friction; /* [n * fric_inner_size]; NULL: without friction */
+	enum fric_projection projection;
+	double factor;  /* of the barrier */
+	double *blocks; /* of all contacts */
+};
+
+/* The contact in the form of block.inc. */
+INLINE void load(enum fric_type type, const struct fric_current *current, size_t i, double factor,
+                 struct block_contact *c)
+{
+	double *const *slide = current->slide;
+	block_weights(type, current->closest_point[0][i], current->closest_point[1][i], c->w);
+	for (int a = 0; a < 2; a++)
+		block_changes(type, slide[2 * a][i], slide[2 * a + 1][i], c->omega[a]);
+	for (int x = 0; x < 3; x++) {
+		c->n[x] = current->normal[x][i];
+		c->t[0][x] = current->tangent[x][i];
+	}
+	block_cross(c->n, c->t[0], c->t[1]);
+	c->distance = current->distance[i];
+	c->slope = factor * current->slope[i];
+	c->curvature = factor * current->curvature[i];
+	c->curved[0] = current->form[i] & FORM_CURVED_FIRST ? 1 : 0;
+	c->curved[1] = current->form[i] & FORM_CURVED_SECOND ? 1 : 0;
+}
+
+/* Takes the components in the plane from a block in space. */
+static void flatten(int k, const double *from, double *out)
+{
+	for (int i = first_stored(k); i < k; i++)
+		for (int j = first_stored(k); j <= i; j++)
+			for (int x = 0; x < 3; x++)
+				for (int y = 0; y < (i == j ? x + 1 : 3); y++, from++)
+					if (x < 2 && y < 2)
+						*out++ = *from;
+}
+
+INLINE void barrier_block(enum fric_type type, const struct block_task *task, size_t i, double *out)
+{
+	const struct fric_current *current = task->current;
+	const int k = stencil_size_of(type);
+	double block[MOST_BLOCK_NUMBERS] = {0};
+	if (current->form[i] & FORM_MOLLIFIED) {
+		fricp_mollified_block(current, i, task->projection, block);
+		for (int e = 0; e < MOST_BLOCK_NUMBERS; e++)
+			block[e] *= task->factor;
+	} else if (current->slope[i] != 0 || current->curvature[i] != 0) {
+		struct block_contact c;
+		load(type, current, i, task->factor, &c);
+		block_block(k, task->projection, &c, block);
+	}
+	if (task->contacts->dim == 2)
+		flatten(k, block, out);
+	else
+		memcpy(out, block, n_block_numbers(3, k) * sizeof(double));
+}
+
+/* Adds friction's block, w w M. */
+INLINE void add_friction(enum fric_type type, const struct block_task *task, size_t i, double *out)
+{
+	const struct fric_contacts *c = task->contacts;
+	const int k = stencil_size_of(type), dim = c->dim;
+	double w[FRIC_MAX_STENCIL] = {0}, m[9];
+	weights_of_type(type, c->closest_point[0][i], c->closest_point[1][i], w);
+	fricp_core_block(c, task->friction, i, m);
+	for (int p = first_stored(k); p < k; p++)
+		for (int q = first_stored(k); q <= p; q++)
+			for (int x = 0; x < dim; x++)
+				for (int y = 0; y < (p == q ? x + 1 : dim); y++)
+					*out++ += (w[p] * w[q]) * m[dim * x + y];
+}
+
+INLINE void span_blocks(enum fric_type type, const struct block_task *task, struct span span, double *out,
+                        struct fault *fault)
+{
+	const size_t n = n_block_numbers(task->contacts->dim, stencil_size_of(type));
+	for (size_t i = span.begin; i < span.begin + span.n; i++, out += n) {
+		double sum = 0;
+		barrier_block(type, task, i, out);
+		if (task->friction && !task->contacts->skipped[i])
+			add_friction(type, task, i, out);
+		for (size_t e = 0; e < n; e++)
+			sum += out[e] * 0;
+		if (sum != 0) {
+			*fault = (struct fault){FRIC_E_NOT_FINITE, i};
+			return;
+		}
+	}
+}
+
+static void block_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
+{
+	const struct block_task *task = data;
+	(void)chunk;
+	for (size_t at = begin; at < end && fault->code == FRIC_OK;) {
+		const struct span span = next_span(task->contacts, at, end);
+		double *out = task->blocks + block_at(task->contacts, span.type, at);
+		FOR_TYPE(span_blocks, span.type, task, span, out, fault)
+		at += span.n;
+	}
+}
+
+struct fault fricp_blocks(const struct fric_context *context, const struct fric_contacts *contacts,
+                          const struct fric_query *query, enum fric_projection projection, double *inner)
+{
+	const bool both = terms_of(query) & FRIC_TERM_FRICTION;
+	const size_t bytes = both ? contacts->n * (size_t)fric_inner_size(contacts->dim) * sizeof(double) : 0;
+	struct block_task task = {contacts_for(contacts, query), query->current, NULL, projection, time_step_of(query),
+	                          inner};
+	struct fault fault = {FRIC_OK, SIZE_MAX};
+	double *friction = both ? memory_take(context->memory, bytes) : NULL;
+	if (both && !friction)
+		return (struct fault){FRIC_E_MEMORY, SIZE_MAX};
+	if (both)
+		fault = fricp_friction_inner(context, task.contacts, query, projection, friction);
+	task.friction = friction;
+	if (fault.code == FRIC_OK)
+		fault = fricp_parallel_chunks(context, contacts->n, block_chunk, &task);
+	inner[n_all_blocks(contacts)] = 1;
+	memory_give(context->memory, friction, bytes);
+	return fault;
+}

@@ -1,0 +1,170 @@
+/* Gaps of any contact, in 113 bits. */
+#include <math.h>
+
+#include "core/barrier/gap.h"
+#include "core/base/quad.h"
+
+/* Thresholds for zero, as in geometry/geometry.c: of a length, relative to the coordinates, and of a cross product,
+ * relative to its factors. */
+static const double zero_length = 1e-15, zero_cross = 1e-12;
+
+struct quad3 {
+	quad x[3];
+};
+
+static struct quad3 between(const double from[3], const double to[3])
+{
+	struct quad3 r;
+	for (int d = 0; d < 3; d++)
+		r.x[d] = (quad)to[d] - from[d];
+	return r;
+}
+
+static quad dot(struct quad3 a, struct quad3 b)
+{
+	return a.x[0] * b.x[0] + a.x[1] * b.x[1] + a.x[2] * b.x[2];
+}
+
+static struct quad3 cross(struct quad3 a, struct quad3 b)
+{
+	struct quad3 c;
+	for (int i = 0; i < 3; i++)
+		c.x[i] = a.x[(i + 1) % 3] * b.x[(i + 2) % 3] - a.x[(i + 2) % 3] * b.x[(i + 1) % 3];
+	return c;
+}
+
+static quad root(quad x)
+{
+	quad y = sqrtl((long double)x);
+	for (int i = 0; i < 2 && y > 0; i++)
+		y = (y + x / y) / 2;
+	return y;
+}
+
+static quad length(struct quad3 a)
+{
+	return root(dot(a, a));
+}
+
+static struct quad3 times(quad s, struct quad3 a)
+{
+	return (struct quad3){{s * a.x[0], s * a.x[1], s * a.x[2]}};
+}
+
+static struct v3 rounded(struct quad3 a)
+{
+	return (struct v3){(double)a.x[0], (double)a.x[1], (double)a.x[2]};
+}
+
+static void set_distance(quad d, struct gap *gap)
+{
+	gap->distance = (double)d;
+	gap->rest = (double)(d - gap->distance);
+}
+
+static struct v3 tangent_across(struct quad3 n)
+{
+	return normalised(across(rounded(n)));
+}
+
+static bool is_short(const double from[3], const double to[3], quad size)
+{
+	double coordinate = 0;
+	for (int d = 0; d < 3; d++)
+		coordinate = fmax(coordinate, fmax(fabs(from[d]), fabs(to[d])));
+	return size <= (quad)zero_length * coordinate;
+}
+
+/* Two points, or if they coincide nothing but the distance. */
+static void points(struct quad3 r, struct gap *gap)
+{
+	const quad d = length(r);
+	set_distance(d, gap);
+	if (d == 0)
+		return;
+	const struct quad3 n = times(1 / d, r);
+	gap->normal = rounded(n);
+	gap->first = tangent_across(n);
+}
+
+static void line(struct quad3 e, struct quad3 r, struct gap *gap)
+{
+	const struct quad3 n = cross(e, r), out = cross(n, e);
+	const quad size = length(e), area = length(n), long_out = length(out);
+	gap->a = (double)(dot(r, e) / (size * size));
+	gap->first = rounded(times(1 / size, e));
+	gap->slide[0] = (double)(-1 / size);
+	set_distance(area / size, gap);
+	if (long_out > 0)
+		gap->normal = rounded(times(1 / long_out, out));
+}
+
+static void plane(struct quad3 a, struct quad3 b, struct quad3 r, bool lines, struct gap *gap)
+{
+	const struct quad3 n = cross(a, b);
+	const quad n2 = dot(n, n), size = root(n2), rn = dot(r, n), per_a = 1 / length(a), way = lines ? 1 : -1;
+	const quad sign = rn < 0 ? -1 : 1, along = dot(a, b) * per_a, beside = sign * size * per_a;
+	gap->a = (double)(-way * dot(cross(r, b), n) / n2);
+	gap->b = (double)((lines ? -dot(cross(r, a), n) : dot(cross(a, r), n)) / n2);
+	gap->normal = rounded(times(sign / size, n));
+	gap->first = rounded(times(per_a, a));
+	gap->slide[0] = (double)(way * per_a);
+	gap->slide[2] = (double)(-way * per_a * along / beside);
+	gap->slide[3] = (double)(-1 / beside);
+	set_distance(sign * rn / size, gap);
+}
+
+static enum fric_code find_plane(bool lines, bool given, const double *const p[FRIC_MAX_STENCIL], struct gap *gap)
+{
+	const int a0 = lines ? 0 : 1, b0 = lines ? 2 : 1;
+	const struct quad3 a = between(p[a0], p[a0 + 1]), b = between(p[b0], p[3]);
+	const quad size_a = length(a), size_b = length(b), size = length(cross(a, b));
+	if (size_a == 0 || size_b == 0 || (given && (is_short(p[a0], p[a0 + 1], size_a) || is_short(p[b0], p[3], size_b))))
+		return lines ? FRIC_E_ZERO_LENGTH_EDGE : FRIC_E_COLLAPSED_TRIANGLE;
+	if (size == 0 || (given && size <= zero_cross * size_a * size_b))
+		return lines ? FRIC_E_PARALLEL_EDGES : FRIC_E_COLLAPSED_TRIANGLE;
+	plane(a, b, lines ? between(p[2], p[0]) : between(p[1], p[0]), lines, gap);
+	return FRIC_OK;
+}
+
+static enum fric_code find_line(bool given, const double *const p[FRIC_MAX_STENCIL], struct gap *gap)
+{
+	const struct quad3 e = between(p[1], p[2]);
+	const quad size = length(e);
+	if (size == 0 || (given && is_short(p[1], p[2], size)))
+		return FRIC_E_ZERO_LENGTH_EDGE;
+	line(e, between(p[1], p[0]), gap);
+	return FRIC_OK;
+}
+
+/* The normal is p[2]. */
+static void find_plane_gap(const double *const p[FRIC_MAX_STENCIL], struct gap *gap)
+{
+	static const double origin[3] = {0};
+	const struct quad3 normal = between(origin, p[2]), n = times(1 / length(normal), normal);
+	const quad rn = dot(between(p[1], p[0]), n);
+	gap->normal = rounded(times(rn < 0 ? -1 : 1, n));
+	gap->first = tangent_across(n);
+	set_distance(rn < 0 ? -rn : rn, gap);
+}
+
+/* Whether all numbers are finite. */
+static bool is_finite_gap(const struct gap *g)
+{
+	const double sum = (g->a + g->b) * 0 + g->distance * 0 + (g->slide[0] + g->slide[2] + g->slide[3]) * 0;
+	return sum == 0;
+}
+
+enum fric_code fricp_gap(enum gap_kind kind, bool given, const double *const p[FRIC_MAX_STENCIL], struct gap *gap)
+{
+	enum fric_code code = FRIC_OK;
+	*gap = (struct gap){.good = true};
+	switch (kind) {
+	case GAP_POINTS: points(between(p[1], p[0]), gap); break;
+	case GAP_LINE: code = find_line(given, p, gap); break;
+	case GAP_LINES: code = find_plane(true, given, p, gap); break;
+	case GAP_TRIANGLE: code = find_plane(false, given, p, gap); break;
+	default: find_plane_gap(p, gap);
+	}
+	return code == FRIC_OK && !is_finite_gap(gap) ? FRIC_E_NOT_FINITE : code;
+}
