@@ -34,11 +34,6 @@ static struct edges edges_of(const double *const p[FRIC_MAX_STENCIL])
 	return e;
 }
 
-bool fricp_is_mollified(double mu, const double *const p[FRIC_MAX_STENCIL])
-{
-	return edges_of(p).c < mu;
-}
-
 static struct edges edges_at(const struct fric_current *current, size_t i)
 {
 	const double *p[FRIC_MAX_STENCIL];

@@ -15,9 +15,6 @@ struct mollifier {
 /* Of contact i, which is mollified (FORM_MOLLIFIED). */
 struct mollifier fricp_mollifier(const struct fric_current *current, size_t i);
 
-/* Whether c < mu for edges between these positions. */
-bool fricp_is_mollified(double mu, const double *const p[FRIC_MAX_STENCIL]);
-
 /* The gradient with respect to the members of contact i, which is mollified: [4][3]. */
 void fricp_mollified_gradient(const struct fric_current *current, size_t i, double gradient[FRIC_MAX_STENCIL][3]);
 

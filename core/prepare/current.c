@@ -4,12 +4,13 @@
 #include <string.h>
 
 #include "core/barrier/energy.h"
-#include "core/barrier/feature.h"
 #include "core/barrier/mollifier.h"
 #include "core/base/memory.h"
 #include "core/contacts/span.h"
+#include "core/geometry/features.h"
 #include "core/kernels/kernels.h"
 #include "core/order/groups.h"
+#include "core/prepare/temporary.h"
 
 struct creation {
 	struct fric_current *current;
@@ -37,18 +38,28 @@ static const struct fric_contacts *contacts_of(const struct drafts *d)
 
 /* ---- features ---- */
 
+static enum gap_kind kind_of(const struct feature *f)
+{
+	static const enum gap_kind kinds[N_GEOMETRIES] = {[TWO_POINTS] = GAP_POINTS,
+	                                                  [POINT_LINE] = GAP_LINE,
+	                                                  [TWO_LINES] = GAP_LINES,
+	                                                  [POINT_TRIANGLE] = GAP_TRIANGLE,
+	                                                  [POINT_PLANE] = GAP_PLANE};
+	return kinds[geometry_of(f->type)];
+}
+
 /* Copies point v of a feature. Planes have their origin and normal as points 1 and 2. */
 static void copy_point(const struct drafts *d, size_t j, const struct feature *f, int v, double p[3])
 {
 	const struct fric_contacts *c = contacts_of(d);
 	const size_t i = d->span.begin + j, dim = (size_t)c->dim;
 	p[2] = 0;
-	if (f->kind == GAP_PLANE && v > 0) {
+	if (d->span.type == FRIC_PLANE_VERTEX && v > 0) {
 		for (size_t a = 0; a < 3; a++)
 			p[a] = c->plane[(v == 1 ? 3 : 0) + a][i - c->start[FRIC_PLANE_VERTEX]];
 		return;
 	}
-	memcpy(p, d->task->positions + (size_t)c->vertices[f->members[v]][i] * dim, dim * sizeof(double));
+	memcpy(p, d->task->positions + (size_t)c->vertices[f->member[v]][i] * dim, dim * sizeof(double));
 }
 
 static int n_points(enum gap_kind kind)
@@ -59,7 +70,7 @@ static int n_points(enum gap_kind kind)
 
 static void points_of(const struct drafts *d, size_t j, const struct feature *f, double p[FRIC_MAX_STENCIL][3])
 {
-	for (int v = 0; v < n_points(f->kind); v++)
+	for (int v = 0; v < n_points(kind_of(f)); v++)
 		copy_point(d, j, f, v, p[v]);
 }
 
@@ -71,55 +82,43 @@ static double mollifier_at(const struct drafts *d, size_t j)
 
 static bool is_searched(const struct drafts *d, size_t j)
 {
+	if (d->span.type == FRIC_VERTEX_VERTEX || d->span.type == FRIC_PLANE_VERTEX)
+		return false;
 	return contacts_of(d)->features_from == FRIC_FEATURES_SEARCH || mollifier_at(d, j) > 0;
 }
 
-/* TODO replaced by geometry/features.h */
-static unsigned fricp_closest_feature(enum fric_type type, const double *const p[FRIC_MAX_STENCIL])
+static enum fric_code search(struct drafts *d, size_t j)
 {
-	unsigned best = 0;
-	double least = INFINITY;
-	for (unsigned n = 2; n <= 4; n++)
-		for (unsigned bits = 1; bits <= all_members(type); bits++) {
-			const unsigned first = type == FRIC_EDGE_EDGE ? 3 : 1;
-			if ((unsigned)__builtin_popcount(bits) != n || !(bits & first) || !(bits & ~first))
-				continue;
-			const struct feature f = feature_of(type, bits);
-			const double *at[FRIC_MAX_STENCIL];
-			for (int v = 0; v < n_points(f.kind); v++)
-				at[v] = p[f.members[v]];
-			struct gap g;
-			if (fricp_gap(f.kind, false, at, &g) != FRIC_OK)
-				continue;
-			const bool in = f.kind == GAP_POINTS || (g.a > 0 && g.a < 1 && (f.kind == GAP_LINE || (g.b > 0 && g.b < 1 && (f.kind == GAP_LINES || g.a + g.b < 1))));
-			if (in && g.distance < least) {
-				least = g.distance;
-				best = bits;
-			}
-		}
-	return best;
+	const struct fric_contacts *c = contacts_of(d);
+	struct fric_current *current = d->task->current;
+	const size_t i = d->span.begin + j;
+	const double mu = mollifier_at(d, j);
+	double p[FRIC_MAX_STENCIL][3];
+	int32_t vertices[FRIC_MAX_STENCIL];
+	for (int k = 0; k < FRIC_MAX_STENCIL; k++)
+		vertices[k] = c->vertices[k][i];
+	points_of(d, j, &d->features[j], p);
+	const double *const at[] = {p[0], p[1], p[2], p[3]};
+	const unsigned members = fricp_closest_feature(d->span.type, c->dim, at, vertices);
+	if (members == 0)
+		return FRIC_E_NOT_FINITE;
+	if (mu > 0 && fricp_edges_within(at, mu))
+		current->form[i] = FORM_MOLLIFIED;
+	current->feature[i] = (uint8_t)members;
+	d->features[j] = fricp_feature_of(d->span.type, members, vertices);
+	return FRIC_OK;
 }
 
-/* The feature of contact j, and whether it is mollified. */
+/* Finds the feature of contact j, and whether it is mollified. */
 static void find_feature(struct drafts *d, size_t j)
 {
 	struct fric_current *current = d->task->current;
 	const enum fric_type type = d->span.type;
 	const size_t i = d->span.begin + j;
-	const struct feature all = feature_of(type, all_members(type));
-	double p[FRIC_MAX_STENCIL][3];
-	unsigned bits = all_members(type);
 	current->form[i] = 0;
-	if (is_searched(d, j) && type != FRIC_VERTEX_VERTEX && type != FRIC_PLANE_VERTEX) {
-		points_of(d, j, &all, p);
-		const double *const at[] = {p[0], p[1], p[2], p[3]};
-		const double mu = mollifier_at(d, j);
-		bits = fricp_closest_feature(type, at);
-		if (mu > 0 && fricp_is_mollified(mu, at))
-			current->form[i] = FORM_MOLLIFIED;
-	}
-	current->feature[i] = (uint8_t)bits;
-	d->features[j] = feature_of(type, bits);
+	current->feature[i] = (uint8_t)((1u << stencil_size_of(type)) - 1);
+	d->features[j] = whole_stencil(type);
+	d->code[j] = (uint8_t)(is_searched(d, j) ? search(d, j) : FRIC_OK);
 }
 
 /* ---- gaps ---- */
@@ -132,25 +131,24 @@ static uint8_t curved(const struct drafts *d, enum gap_kind kind)
 	return kind == GAP_LINE && !flat ? FORM_CURVED_SECOND : 0;
 }
 
-static double clamped(double x)
-{
-	return x < 0 ? 0 : x > 1 ? 1 : x;
-}
-
-/* Stores a gap, whose coordinates are those of the feature. */
+/* Stores a gap, whose coordinates are those of the feature. If the feature's sides are exchanged, so are the signs of n
+ * and of the second tangent. */
 static void store_gap(struct drafts *d, size_t j, const struct feature *f, const struct gap *g)
 {
 	struct fric_current *current = d->task->current;
 	const size_t i = d->span.begin + j;
-	const double sign = f->turned ? -1 : 1, n[3] = {g->normal.x, g->normal.y, g->normal.z},
-				 t[3] = {g->first.x, g->first.y, g->first.z};
-	const bool in_plane = contacts_of(d)->dim == 2 && f->kind != GAP_LINE, searched = is_searched(d, j);
-	current->form[i] |= curved(d, f->kind);
+	const double sign = f->exchanged ? -1 : 1, n[3] = {g->normal.x, g->normal.y, g->normal.z},
+				 t[3] = {g->first.x, g->first.y, g->first.z}, own[2] = {g->a, g->b};
+	const bool in_plane = contacts_of(d)->dim == 2 && kind_of(f) != GAP_LINE;
+	double at[2] = {own[0], own[1]};
+	current->form[i] |= curved(d, kind_of(f));
+	if (is_searched(d, j))
+		feature_closest_point(f, own, at);
 	for (int m = 0; m < 2; m++) {
-		const double x = f->base[m] + f->by_a[m] * g->a + f->by_b[m] * g->b;
-		current->closest_point[m][i] = searched ? clamped(x) : x;
-		current->slide[m][i] = sign * (f->by_a[m] * g->slide[0] + f->by_b[m] * g->slide[1]);
-		current->slide[2 + m][i] = sign * (f->by_a[m] * g->slide[2] + f->by_b[m] * g->slide[3]);
+		const struct feature_coordinate of = f->coordinate[m];
+		current->closest_point[m][i] = at[m];
+		current->slide[m][i] = sign * of.slope * g->slide[of.of];
+		current->slide[2 + m][i] = of.slope * g->slide[2 + of.of];
 	}
 	for (int a = 0; a < 3; a++) {
 		current->normal[a][i] = sign * n[a];
@@ -227,7 +225,7 @@ static void find_all_gaps(struct drafts *d)
 		uint8_t which[FRIC_SPAN];
 		size_t n = 0;
 		for (size_t j = 0; j < d->span.n; j++)
-			if (d->features[j].kind == kind)
+			if (d->code[j] == FRIC_OK && kind_of(&d->features[j]) == kind)
 				which[n++] = (uint8_t)j;
 		if (n)
 			find_gaps(d, kind, which, n, &work);
@@ -314,8 +312,8 @@ static void settle(struct drafts *d, size_t *n_skipped, struct fault *fault)
 	const struct fric_contacts *c = contacts_of(d);
 	for (size_t j = 0; j < d->span.n && fault->code == FRIC_OK; j++) {
 		const size_t i = d->span.begin + j;
-		const enum fric_code before = (enum fric_code)c->skipped[i], here = (enum fric_code)d->code[j];
-		current->at.skipped[i] = FRIC_OK;
+		const enum fric_code before = skip_reason(c, i), here = (enum fric_code)d->code[j];
+		current->at.skipped[i] = c->skipped[i];
 		if (before != FRIC_OK) {
 			skip(current, i, before);
 		} else if (here != FRIC_OK && c->skips && *fric_reason(here)) {
@@ -452,7 +450,7 @@ enum fric_code fric_current_create(const struct fric_context *context, const str
 
 enum fric_code fric_current_skipped(const struct fric_current *current, enum fric_type type, size_t contact)
 {
-	return is_of_bodies(type) ? FRIC_OK : (enum fric_code)current->at.skipped[current->at.start[type] + contact];
+	return is_of_bodies(type) ? FRIC_OK : skip_reason(&current->at, current->at.start[type] + contact);
 }
 
 size_t fric_current_n_skipped(const struct fric_current *current)
