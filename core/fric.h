@@ -148,7 +148,9 @@ struct fric_group {
 	struct fric_values grain;  /* [n, 3] any length, 3D without tangent_basis: first basis direction */
 	struct fric_values point, normal;            /* [n, dim] bodies only: contact point; normal, not zero, any length */
 	struct fric_values spin_radius, roll_radius; /* [n] >= 0, length, bodies only; spin in 3D; absent: 0 */
-	struct fric_values mollifier; /* [n] >= 0, length^4, edge_edge only; absent: 0. > 0: features are always searched */
+	/* [n] >= 0, length^4, edge_edge only; absent: 0. Features of a contact with a positive one are always searched, and
+	 * edges a, b with |a x b|^2 below it at the positions have no friction. */
+	struct fric_values mollifier;
 };
 
 enum fric_law_type { FRIC_SMOOTH, FRIC_STRIBECK, FRIC_EXPONENTIAL, FRIC_CURVE, FRIC_ADHESION };
@@ -214,7 +216,10 @@ struct fric_barrier {
 #define FRIC_TERM_BARRIER 2u
 
 /* What determines the closest points: stencils (the closest point is not clamped), or the closest feature of the two
- * primitives that a stencil stands for (the closest point is clamped; docs/contacts.md). */
+ * primitives that a stencil stands for (the closest point is clamped; docs/contacts.md). A feature is on each side the
+ * smallest vertex, edge or triangle that contains the closest point. The basis is the feature's as a contact of its own
+ * type, with vertices in canonical order; sides, and what belongs to a side, stay those of the stencil. Derivatives with
+ * respect to positions follow the feature. Groups with a tangent_basis are not searched. */
 enum fric_closest_features { FRIC_FEATURES_GIVEN, FRIC_FEATURES_SEARCH };
 
 /* All lagged inputs. All pointers are borrowed for the duration of fric_prepare only. */
@@ -359,7 +364,8 @@ enum fric_code fric_line(const struct fric_context *context, const struct fric_c
                          const struct fric_query *query, const double *direction, size_t n_steps, const double *steps,
                          double *potential, double *slope, struct fric_error *error);
 
-/* Outputs per contact, with these rows; skipped contacts give zeros (status: 2). */
+/* Outputs per contact, with these rows; skipped contacts give zeros (status: 2), mollified ones too, except feature and
+ * distance. */
 enum fric_output {
 	FRIC_OUT_POTENTIAL,           /* [n] including weight and normal force */
 	FRIC_OUT_TANGENTIAL_VELOCITY, /* [n, dim-1] including surface velocity and anchor, before mu_aniso scaling */
@@ -375,7 +381,7 @@ enum fric_output {
 	FRIC_OUT_ANCHOR,              /* [n, dim] velocity: the anchor of the next step */
 	FRIC_OUT_SPIN,    /* [n] bodies in 3D: angular velocity about the normal, without the factor spin_radius */
 	FRIC_OUT_ROLLING, /* [n, dim-1] bodies: P^T (angular velocity), 2D: angular velocity; without roll_radius */
-	FRIC_OUT_FEATURE, /* [n] closest feature: bit k is set if member k of the stencil takes part */
+	FRIC_OUT_FEATURE, /* [n] closest feature: bit k is set if member k of the stencil takes part. Given: all members */
 	/* The following need a fric_query.current, and contacts prepared with FRIC_TERM_BARRIER. */
 	FRIC_OUT_CURRENT_FEATURE,   /* [n] as FRIC_OUT_FEATURE, at the current positions */
 	FRIC_OUT_CURRENT_DISTANCE,  /* [n] unsigned, at the current positions */
@@ -664,7 +670,7 @@ struct fric_comparison {
 	int32_t vertices[FRIC_MAX_STENCIL]; /* its stencil, or its bodies; 0 beyond its size */
 	enum fric_quantity quantity;
 	double relative_difference;
-	int status;        /* 0 sticks, 1 slides, 2 skipped */
+	int status;        /* 0 sticks, 1 slides, 2 skipped, 3 mollified */
 	double slip_ratio; /* |u| / eps_v, after mu_aniso scaling; bodies: |S| / eps_v */
 };
 

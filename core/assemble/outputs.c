@@ -80,7 +80,7 @@ static bool from_slip(const struct request *task, size_t i, double *out)
 	slip_of_type(c, task->coefficients, task->type, i, task->velocities, &slip);
 	switch (task->output) {
 	case FRIC_OUT_POTENTIAL: out[0] = contact_potential(c, i, &slip); break;
-	case FRIC_OUT_STATUS: out[0] = c->skipped[i] ? 2 : slip.slides; break;
+	case FRIC_OUT_STATUS: out[0] = status_of(c, i, slip.slides); break;
 	case FRIC_OUT_FRICTION_FORCE: friction_force(c, i, &slip, out); break;
 	case FRIC_OUT_ANCHOR: next_anchor(c, i, &slip, out); break;
 	case FRIC_OUT_SLIP_RATIO: out[0] = (double)(slip_speed(&slip) / slip.eps_v); break;
@@ -97,6 +97,15 @@ static void copy_column(struct column column, const uint8_t *skipped, size_t beg
 		*out++ = skipped[i] ? 0 : *column_at(column, i);
 }
 
+/* Members of the closest feature; none of a skipped contact. */
+static void copy_features(const struct fric_contacts *c, enum fric_type type, size_t begin, size_t end, double *out)
+{
+	for (size_t i = begin; i < end; i++) {
+		const unsigned searched = c->feature ? c->feature[i] : 0, all = (1u << stencil_size_of(type)) - 1;
+		*out++ = skip_reason(c, i) != FRIC_OK ? 0 : searched ? searched : all;
+	}
+}
+
 /* Needs no check: fric_prepare has verified that stored values are finite. */
 static void from_store(const struct request *task, size_t begin, size_t end, double *out)
 {
@@ -106,11 +115,8 @@ static void from_store(const struct request *task, size_t begin, size_t end, dou
 	case FRIC_OUT_MU_S: copy_column(task->coefficients->mu_s, c->skipped, begin, end, out); break;
 	case FRIC_OUT_MU_K: copy_column(task->coefficients->mu_k, c->skipped, begin, end, out); break;
 	case FRIC_OUT_NORMAL_FORCE: copy_column(c->normal_force, c->skipped, begin, end, out); break;
-	case FRIC_OUT_FEATURE:
-		for (size_t i = begin; i < end; i++)
-			out[i - begin] = c->skipped[i] ? 0 : (1 << fric_stencil_size(task->type)) - 1;
-		break;
 	case FRIC_OUT_DISTANCE: memcpy(out, c->distance + begin, (end - begin) * sizeof(double)); break;
+	case FRIC_OUT_FEATURE: copy_features(c, task->type, begin, end, out); break;
 	case FRIC_OUT_CLOSEST_POINT: interleave_rows((const double *const *)c->closest_point, m, begin, end, out); break;
 	default: interleave_rows((const double *const *)c->tangent_basis, m, begin, end, out);
 	}

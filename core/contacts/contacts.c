@@ -66,7 +66,7 @@ size_t fric_group_size(const struct fric_contacts *contacts, enum fric_type type
 enum fric_code fric_skipped(const struct fric_contacts *contacts, enum fric_type type, size_t contact)
 {
 	const struct fric_contacts *c = with_type(contacts, type);
-	return (enum fric_code)c->skipped[c->start[type] + contact];
+	return skip_reason(c, c->start[type] + contact);
 }
 
 size_t fric_n_skipped(const struct fric_contacts *contacts)

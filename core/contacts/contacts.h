@@ -56,6 +56,7 @@ struct fric_contacts {
 	size_t n_skipped;
 	bool has_distance[FRIC_N_TYPES];
 	bool given_basis[FRIC_N_TYPES]; /* basis from the caller; its entries may be of any size */
+	bool searched[FRIC_N_TYPES];    /* the closest features of some contacts are searched */
 	bool ordinary;                  /* all contacts are ordinary, apart from their coefficients (ordinary.h) */
 
 	int32_t *vertices[FRIC_MAX_STENCIL]; /* [n] each; 0 beyond the stencil's size */
@@ -70,9 +71,11 @@ struct fric_contacts {
 	double *mu_s_aniso[2], *mu_k_aniso[2];        /* [n] each; NULL: no ellipse */
 	struct column surface_velocity[3], anchor[3]; /* the first dim are used; data NULL: no contact has one */
 	struct column viscous;                        /* data NULL: no contact has one */
-	uint8_t *skipped;                             /* [n] enum fric_code */
-	struct span_extent *extents;                  /* [span_slots(n)] */
-	int32_t *sweep;                               /* [n_spans] slots of the spans, in the order of sweep.h */
+	uint8_t *skipped;                             /* [n] enum fric_code, or MOLLIFIED */
+	uint8_t *feature; /* [n] bit k: member k takes part in the closest feature; 0: it was not searched, all do. NULL if
+	                     none was searched */
+	struct span_extent *extents; /* [span_slots(n)] */
+	int32_t *sweep;              /* [n_spans] slots of the spans, in the order of sweep.h */
 	size_t n_spans;
 	int32_t *reached;  /* [n_blocks] position in the sweep of the first span that reaches a block; n_spans: none */
 	int32_t *blocks;   /* [n_blocks] in the order in which the sweep reaches them */
@@ -164,6 +167,15 @@ static inline const struct coefficients *body_coefficients_for(const struct fric
                                                                const struct fric_query *query)
 {
 	return coefficients_of_state(contacts->bodies, query->state ? query->state->bodies : NULL);
+}
+
+/* In `skipped`: the edges are nearly parallel, so the contact has no friction. Like a skipped one, it has normal force 0
+ * and a zero basis, but it is not counted as one. */
+enum { MOLLIFIED = UINT8_MAX };
+
+static inline enum fric_code skip_reason(const struct fric_contacts *c, size_t i)
+{
+	return c->skipped[i] == MOLLIFIED ? FRIC_OK : (enum fric_code)c->skipped[i];
 }
 
 static inline enum fric_type contact_type(const struct fric_contacts *c, size_t i)

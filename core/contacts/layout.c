@@ -156,6 +156,23 @@ static void carve_barrier(struct fric_contacts *c, const struct fric_batch *batc
 		c->mollifier = carve_field(carver, batch, c->n, offsetof(struct fric_group, mollifier), 0, &zero);
 }
 
+static bool is_searched(const struct fric_batch *batch, enum fric_type type)
+{
+	const struct fric_group *g = &batch->groups[type];
+	const bool always = type == FRIC_EDGE_EDGE && g->mollifier.data,
+			   all = batch->closest_features == FRIC_FEATURES_SEARCH;
+	return g->n && !g->tangent_basis.data && geometry_of(type) != POINT_PLANE && (all || always) &&
+	       batch->terms != FRIC_TERM_BARRIER;
+}
+
+static bool any_searched(const struct fric_contacts *c)
+{
+	bool any = false;
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+		any |= c->searched[type];
+	return any;
+}
+
 static void carve_arrays(struct fric_contacts *c, const struct fric_batch *batch, struct carver *carver)
 {
 	static const double one = 1;
@@ -173,9 +190,10 @@ static void carve_arrays(struct fric_contacts *c, const struct fric_batch *batch
 		                     ? carve_field(carver, batch, n, offsetof(struct fric_group, mu_aniso), m, &one)
 		                     : carve_column(carver, n, true, 1);
 	carve_law(c, batch, carver);
-	/* Skipped contacts get force 0, so forces need an array if contacts may be skipped. */
+	/* Skipped and mollified contacts get force 0, so forces need an array if there may be any. */
 	double force = 0;
-	const bool uniform = !batch->skip_degenerate &&
+	const bool may_lose_force = batch->skip_degenerate || batch->groups[FRIC_EDGE_EDGE].mollifier.data;
+	const bool uniform = !may_lose_force &&
 	                     uniform_value(batch, offsetof(struct fric_group, normal_force), 0, NULL, &force);
 	c->normal_force = carve_column(carver, n, uniform, force);
 	carve_coefficients(c, batch, carver);
@@ -185,6 +203,8 @@ static void carve_arrays(struct fric_contacts *c, const struct fric_batch *batch
 	if (c->terms & FRIC_TERM_BARRIER)
 		carve_barrier(c, batch, carver);
 	c->skipped = carve(carver, n, 1);
+	if (any_searched(c))
+		c->feature = carve(carver, n, 1);
 	c->extents = carve(carver, span_slots(n), sizeof(*c->extents));
 	c->sweep = carve(carver, span_slots(n), sizeof(*c->sweep));
 	c->reached = carve(carver, n_blocks_of(c->n_vertices), sizeof(*c->reached));
@@ -217,6 +237,7 @@ struct fric_contacts *fricp_contacts_create(const struct fric_memory *memory, co
 		c->start[g + 1] = c->start[g] + batch->groups[g].n;
 		c->has_distance[g] = (c->terms & FRIC_TERM_FRICTION) && derives_distance(batch, g);
 		c->given_basis[g] = batch->groups[g].tangent_basis.data;
+		c->searched[g] = is_searched(batch, g);
 	}
 	c->n = c->start[FRIC_N_TYPES];
 	struct carver carver = {0};

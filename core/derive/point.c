@@ -1,6 +1,7 @@
 #include "core/derive/point.h"
 
 #include "core/geometry/derivative.h"
+#include "core/geometry/features.h"
 #include "core/barrier/barrier.h"
 #include "core/prepare/coefficients.h"
 #include "core/prepare/matchstick.h"
@@ -152,19 +153,38 @@ static enum place normal_place(enum fric_type type)
 	return is_of_bodies(type) ? AT_NORMAL : AT_PLANE_NORMAL;
 }
 
-static void geometry_at(const struct point_task *task, const struct contact_point *p, struct geometry_case *contact,
-                        struct geometry_inputs *at)
+/* The feature whose geometry a contact has. */
+static struct feature feature_at(const struct point_task *task, const struct contact_point *p)
+{
+	const struct fric_contacts *c = task->contacts;
+	int32_t vertices[FRIC_MAX_STENCIL];
+	if (!c->feature || !c->feature[p->i])
+		return whole_stencil(p->type);
+	for (int k = 0; k < FRIC_MAX_STENCIL; k++)
+		vertices[k] = c->vertices[k][p->i];
+	return fricp_feature_of(p->type, c->feature[p->i], vertices);
+}
+
+/* The vertex of a feature's member. */
+static size_t vertex_at(const struct point_task *task, const struct contact_point *p, const struct feature *f, int k)
+{
+	return (size_t)task->contacts->vertices[f->member[k]][p->i];
+}
+
+static void geometry_at(const struct point_task *task, const struct contact_point *p, const struct feature *feature,
+                        struct geometry_case *contact, struct geometry_inputs *at)
 {
 	const struct fric_batch *batch = task->batch;
 	const struct fric_group *g = &batch->groups[p->type];
 	const struct fric_values *normal = normal_of(batch, p->type);
 	const bool placed = batch->positions && !is_of_bodies(p->type);
 	const int dim = batch->dim;
-	*contact = (struct geometry_case){p->type, dim, task->cases[p->type].has_barrier, task->cases[p->type].has_grain};
+	*contact =
+		(struct geometry_case){feature->type, dim, task->cases[p->type].has_barrier, task->cases[p->type].has_grain};
 	*at = (struct geometry_inputs){.position = {{0}}};
-	for (int k = 0; k < fric_stencil_size(p->type) && placed; k++)
+	for (int k = 0; k < fric_stencil_size(feature->type) && placed; k++)
 		for (int d = 0; d < dim; d++)
-			at->position[k][d] = batch->positions[(size_t)task->contacts->vertices[k][p->i] * (size_t)dim + (size_t)d];
+			at->position[k][d] = batch->positions[vertex_at(task, p, feature, k) * (size_t)dim + (size_t)d];
 	for (int d = 0; d < dim; d++) {
 		at->normal[d] = normal->data ? row_of(*normal, p->row)[d] : 0;
 		if (g->plane_origin.data)
@@ -289,13 +309,14 @@ static long double geometry_forwards(const struct point_task *task, const struct
 {
 	const struct point_case *of = &task->cases[p->type];
 	const bool directed = directions_differ(task, p->i);
+	const struct feature feature = feature_at(task, p);
 	struct geometry_case contact;
 	struct geometry_inputs at, tangent = {.position = {{0}}};
 	struct geometry_values values;
-	geometry_at(task, p, &contact, &at);
+	geometry_at(task, p, &feature, &contact, &at);
 	for (int d = 0; d < 3; d++) {
-		for (int k = 0; k < FRIC_MAX_STENCIL; k++)
-			tangent.position[k][d] = t->at[position_place(p->type, k) + d];
+		for (int k = 0; k < n_points_of(feature.type); k++)
+			tangent.position[k][d] = t->at[position_place(p->type, feature.member[k]) + d];
 		tangent.normal[d] = t->at[(int)normal_place(p->type) + d];
 		tangent.grain[d] = directed ? t->at[AT_GRAIN + d] : 0;
 	}
@@ -307,7 +328,7 @@ static long double geometry_forwards(const struct point_task *task, const struct
 	for (int e = 0; e < 6; e++)
 		out->frame.basis[e] = values.tangent_basis[e];
 	for (int j = 0; j < 2; j++)
-		out->lever.closest_point[j] = values.closest_point[j];
+		out->lever.closest_point[j] = feature.coordinate[j].slope * values.closest_point[feature.coordinate[j].of];
 	return values.distance;
 }
 
@@ -602,23 +623,25 @@ static void geometry_backwards(const struct point_task *task, const struct conta
                                const struct lagged_cotangents *lagged, struct inputs *out)
 {
 	const struct point_case *of = &task->cases[p->type];
-	struct geometry_values cotangent = {
-		.closest_point = {lagged->lever.closest_point[0], lagged->lever.closest_point[1]},
-		.distance = lagged->distance};
+	const struct feature feature = feature_at(task, p);
+	struct geometry_values cotangent = {.distance = lagged->distance};
 	const bool directed = directions_differ(task, p->i);
 	struct geometry_case contact;
 	struct geometry_inputs at, inputs = {.position = {{0}}};
 	long double normal[3] = {0};
+	for (int j = 0; j < 2; j++)
+		cotangent.closest_point[feature.coordinate[j].of] += feature.coordinate[j].slope *
+		                                                     lagged->lever.closest_point[j];
 	for (int e = 0; e < 6; e++)
 		cotangent.tangent_basis[e] = lagged->frame.basis[e];
-	geometry_at(task, p, &contact, &at);
+	geometry_at(task, p, &feature, &contact, &at);
 	if (of->moves)
 		fricp_geometry_cotangent(&contact, &at, &cotangent, &lagged->turn, &inputs);
 	if (of->tilts)
 		fricp_unit_normal_derivative(contact.dim, at.normal, lagged->frame.normal, normal);
 	for (int d = 0; d < contact.dim; d++) {
-		for (int k = 0; k < FRIC_MAX_STENCIL && !of->tilts; k++)
-			out->at[position_place(p->type, k) + d] = inputs.position[k][d];
+		for (int k = 0; k < n_points_of(feature.type) && !of->tilts; k++)
+			out->at[position_place(p->type, feature.member[k]) + d] = inputs.position[k][d];
 		out->at[(int)normal_place(p->type) + d] = of->tilts ? inputs.normal[d] + normal[d] : inputs.normal[d];
 		out->at[AT_GRAIN + d] = directed ? inputs.grain[d] : 0;
 	}

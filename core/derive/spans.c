@@ -27,7 +27,7 @@ struct span_source fricp_span_source(const struct fric_context *context, const s
 	source.runs = derivation->batch->dim == 3 && source.kernel.kernels->derivatives && source.kernel.ordinary;
 	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
 		source.fits[type] = source.runs && !derivation->batch->groups[type].grain.data &&
-		                    !coefficients_follow(derivation, type);
+		                    !derivation->contacts->searched[type] && !coefficients_follow(derivation, type);
 	return source;
 }
 

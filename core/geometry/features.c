@@ -336,6 +336,23 @@ unsigned fricp_closest_feature(enum fric_type type, int dim, const double *const
 	return f.certain ? (unsigned)f.members : exact_feature(type, dim, p, vertices);
 }
 
+bool fricp_edges_within(const double *const p[FRIC_MAX_STENCIL], double limit)
+{
+	static const double rounding = 0x1p-40;
+	const struct v3 a = v3_minus(point(3, p[1]), point(3, p[0])), b = v3_minus(point(3, p[3]), point(3, p[2]));
+	const struct v3 n = v3_cross(a, b);
+	const double c = v3_dot(n, n), size = v3_dot(a, a) * v3_dot(b, b);
+	if (fabs(c - limit) > rounding * size && size > 0x1p-900)
+		return c < limit;
+	const struct vec first = difference(3, p[0], p[1]), second = difference(3, p[2], p[3]);
+	if (!first.finite || !second.finite)
+		return false;
+	const struct vec across_both = cross(&first, &second);
+	const struct dd squared = dot(&across_both, &across_both);
+	const int by = 2 * across_both.exponent;
+	return sign_of(dd_subtract((struct dd){scalbn(squared.hi, by), scalbn(squared.lo, by)}, (struct dd){limit, 0})) < 0;
+}
+
 /* ---- the feature as a contact ---- */
 
 /* The type of a contact of these numbers of members on its sides. */

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "core/base/inline.h"
-#include "core/fric.h"
+#include "core/base/types.h"
 
 /**
  * Finds the closest feature of a contact at vertices.
@@ -28,6 +28,9 @@
 unsigned fricp_closest_feature(enum fric_type type, int dim, const double *const p[FRIC_MAX_STENCIL],
                                const int32_t *vertices);
 
+/* Whether |a x b|^2 < limit for the edges a = p1 - p0 and b = p3 - p2, each [3]. */
+bool fricp_edges_within(const double *const p[FRIC_MAX_STENCIL], double limit);
+
 /* A coordinate of the stencil's closest point: start + slope * coordinate `of` of the feature's own closest point. */
 struct feature_coordinate {
 	int8_t start, slope, of;
@@ -43,6 +46,13 @@ struct feature {
 	struct feature_coordinate coordinate[2]; /* of the stencil; {0} where its type has none */
 	bool without_origin;                     /* an edge of a triangle: the coordinates sum to 1 */
 };
+
+/* A whole stencil in its own order, as if it were a feature. */
+static inline struct feature whole_stencil(enum fric_type type)
+{
+	const int n = closest_point_size_of(type);
+	return (struct feature){.type = type, .member = {0, 1, 2, 3}, .coordinate = {{0, n > 0, 0}, {0, n > 1, 1}}};
+}
 
 /**
  * @param members   from fricp_closest_feature for the same stencil, not 0

@@ -348,7 +348,7 @@ static void describe_worst(const struct comparing *task, struct fric_comparison 
 	for (int v = 0; v < fric_stencil_size(out->group); v++)
 		out->vertices[v] = c->vertices[v][i];
 	slip_of_type(c, of_bodies ? task->body_coefficients : task->coefficients, out->group, i, task->velocities, &slip);
-	out->status = c->skipped[i] ? 2 : slip.slides;
+	out->status = status_of(c, i, slip.slides);
 	out->slip_ratio = capped(slip_speed(&slip) / slip.eps_v);
 }
 

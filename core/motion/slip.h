@@ -368,6 +368,12 @@ static inline bool slip_on_line(const struct fric_contacts *c, const struct coef
 	return finite && (!c->viscous.data || drag_on_line(c, i, line, t, whole_change, along, slip));
 }
 
+/* The status of a contact (FRIC_OUT_STATUS). @param slides  if it has friction */
+INLINE int status_of(const struct fric_contacts *c, size_t i, bool slides)
+{
+	return c->skipped[i] == MOLLIFIED ? 3 : c->skipped[i] ? 2 : slides;
+}
+
 /* weight * normal force, even if the product does not fit a double. */
 INLINE long double long_force(const struct fric_contacts *c, size_t i)
 {

@@ -10,7 +10,6 @@
 #include "core/geometry/features.h"
 #include "core/kernels/kernels.h"
 #include "core/order/groups.h"
-#include "core/prepare/temporary.h"
 
 struct creation {
 	struct fric_current *current;

@@ -14,74 +14,13 @@
 #include "core/order/sweep.h"
 #include "core/barrier/barrier.h"
 #include "core/prepare/coefficients.h"
-
-static const double *row(struct fric_values values, size_t i)
-{
-	return values.data + i * values.stride;
-}
+#include "core/prepare/drafts.h"
+#include "core/prepare/search.h"
 
 static void store_value(struct column column, size_t to, double x)
 {
 	if (column.stride)
 		column.data[to] = x;
-}
-
-struct preparation {
-	const struct fric_batch *batch;
-	struct fric_contacts *contacts;
-	const struct fric_kernels *kernels;
-	atomic_size_t n_skipped;
-	atomic_bool some_extreme, some_extreme_mu; /* some contacts, or some coefficients, are not ordinary */
-};
-
-/* A span in preparation. Below, j counts its contacts. */
-struct drafts {
-	const struct preparation *task;
-	const struct fric_group *group;
-	struct span span;
-	size_t first;            /* index of the span's first contact in its group */
-	uint8_t code[FRIC_SPAN]; /* [n] enum fric_code of each contact */
-};
-
-static const double *row_at(const struct drafts *d, struct fric_values values, size_t j)
-{
-	return row(values, d->first + j);
-}
-
-static const int32_t *stencil_at(const struct drafts *d, size_t j)
-{
-	return d->group->vertices + (d->first + j) * (size_t)stencil_size_of(d->span.type);
-}
-
-/* Returns the position of one of a type's points. */
-static inline const double *position_at(const struct drafts *d, size_t j, int v)
-{
-	const struct fric_batch *b = d->task->batch;
-	if (v == stencil_size_of(d->span.type))
-		return row_at(d, d->group->plane_origin, j);
-	return b->positions + (size_t)stencil_at(d, j)[v] * (size_t)b->dim;
-}
-
-static void positions_at(const struct drafts *d, size_t j, const double *p[FRIC_MAX_STENCIL])
-{
-	for (int v = 0; v < n_points_of(d->span.type); v++)
-		p[v] = position_at(d, j, v);
-}
-
-static const double *normal_at(const struct drafts *d, size_t j)
-{
-	return row_at(d, is_of_bodies(d->span.type) ? d->group->normal : d->group->plane_normal, j);
-}
-
-static void store_geometry(const struct drafts *d, size_t j, const struct fric_geometry *g)
-{
-	struct fric_contacts *c = d->task->contacts;
-	const size_t at = d->span.begin + j;
-	for (int m = 0; m < 2; m++)
-		c->closest_point[m][at] = g->closest_point[m];
-	for (int e = 0; e < c->dim * (c->dim - 1); e++)
-		c->tangent_basis[e][at] = g->tangent_basis[e];
-	c->distance[at] = g->distance;
 }
 
 /* Sets the arms and the normal of a contact of bodies. Spin needs the normal even if the basis is given. */
@@ -160,6 +99,10 @@ static void closest_point_uncertainty(const struct drafts *d, size_t j, const do
 		uncertainty[m] = fricp_given_uncertainty(closest_point[m]);
 	if (d->group->tangent_basis.data)
 		return;
+	if (d->task->contacts->searched[d->span.type]) {
+		fricp_searched_uncertainty(d, j, uncertainty);
+		return;
+	}
 	positions_at(d, j, p);
 	fricp_derived_uncertainty(d->span.type, d->task->batch->dim, p, closest_point, uncertainty);
 }
@@ -266,6 +209,15 @@ static void skip(struct fric_contacts *c, size_t at, enum fric_code code)
 	c->skipped[at] = (uint8_t)code;
 }
 
+/* A mollified contact has no friction, but a distance. */
+static void leave_without_friction(struct fric_contacts *c, size_t at)
+{
+	const double distance = c->distance[at];
+	skip(c, at, FRIC_OK);
+	c->skipped[at] = MOLLIFIED;
+	c->distance[at] = distance;
+}
+
 /* Skips faulty contacts if the batch allows it; otherwise reports the first one. */
 static void settle(const struct drafts *d, struct fault *fault)
 {
@@ -274,7 +226,9 @@ static void settle(const struct drafts *d, struct fault *fault)
 		const enum fric_code code = (enum fric_code)d->code[j];
 		if (code == FRIC_OK)
 			continue;
-		if (d->task->batch->skip_degenerate && *fric_reason(code))
+		if (d->code[j] == MOLLIFIED)
+			leave_without_friction(c, d->span.begin + j);
+		else if (d->task->batch->skip_degenerate && *fric_reason(code))
 			skip(c, d->span.begin + j, code);
 		else
 			*fault = (struct fault){code, d->span.begin + j};
@@ -328,6 +282,8 @@ static enum fric_code turn_to_grain(const struct drafts *d, size_t j)
 	enum fric_code code;
 	if (geometry_of(d->span.type) == POINT_PLANE) {
 		code = fricp_grain_basis(normal_at(d, j), grain, basis);
+	} else if (d->task->contacts->searched[d->span.type]) {
+		code = fricp_searched_grain(d, j, grain, basis);
 	} else {
 		positions_at(d, j, p);
 		code = fricp_stencil_grain(d->span.type, p, grain, basis);
@@ -337,7 +293,7 @@ static enum fric_code turn_to_grain(const struct drafts *d, size_t j)
 	return code;
 }
 
-static void find_geometries(struct drafts *d)
+static void derive_geometries(struct drafts *d)
 {
 	const struct preparation *task = d->task;
 	struct geometry_workspace work;
@@ -350,6 +306,17 @@ static void find_geometries(struct drafts *d)
 		if (!by_kernel || work.good[j] == 0)
 			d->code[j] = (uint8_t)find_geometry(d, j);
 	}
+}
+
+static void find_geometries(struct drafts *d)
+{
+	const struct fric_contacts *c = d->task->contacts;
+	if (c->feature && !c->searched[d->span.type])
+		memset(c->feature + d->span.begin, 0, d->span.n);
+	if (c->searched[d->span.type])
+		fricp_search_geometries(d);
+	else
+		derive_geometries(d);
 	for (size_t j = 0; j < d->span.n && d->group->grain.data; j++)
 		if (d->code[j] == FRIC_OK)
 			d->code[j] = (uint8_t)turn_to_grain(d, j);
@@ -404,7 +371,7 @@ static void look_back(struct preparation *task, size_t begin, size_t end)
 	const struct fric_contacts *c = task->contacts;
 	size_t n_skipped = 0;
 	for (size_t i = begin; i < end; i++)
-		n_skipped += c->skipped[i] != FRIC_OK;
+		n_skipped += skip_reason(c, i) != FRIC_OK;
 	if (n_skipped)
 		atomic_fetch_add_explicit(&task->n_skipped, n_skipped, memory_order_relaxed);
 	if (!fricp_contacts_ordinary(c, begin, end))

@@ -37,6 +37,7 @@ enum factor {
 	BY_PLACE,      /* near the origin, far from it */
 	BY_LAGGED,     /* slips at lagged velocities: random, about 1e-10 eps_v, zero */
 	BY_TANGENTS,   /* tangents of fields: random, zero in most rows, tiny, huge */
+	BY_FEATURES,   /* closest features: given, searched */
 	N_FACTORS
 };
 
@@ -45,8 +46,8 @@ enum { LAYOUT_FEW, LAYOUT_DISJOINT, LAYOUT_NEAR, LAYOUT_SOME_FAR, LAYOUT_HUB, LA
 enum { BODIES_FAR = 4, BODIES_EXTREME, OWN_STEEP = 2, LAW_STEEP, WEIGHT_TINY = 4, WEIGHT_MIXED, FORCE_ENDS = 7 };
 enum { TANGENTS_SPARSE = 1, TANGENTS_TINY, TANGENTS_HUGE };
 
-static const int factor_levels[N_FACTORS] = {2, 6, 6, 6, 7, 7, 4, 6, 4, 4, 3, 8, 6, 3,
-                                             4, 4, 2, 2, 3, 2, 6, 4, 3, 3, 5, 2, 3, 4};
+static const int factor_levels[N_FACTORS] = {2, 6, 6, 6, 7, 7, 4, 6, 4, 4, 3, 8, 6, 3, 4,
+                                             4, 2, 2, 3, 2, 6, 4, 3, 3, 5, 2, 3, 4, 2};
 
 /* Levels 0 to 2 are the transitions of the smooth law; the others are the other types. */
 static inline enum fric_law_type law_at(int level)
@@ -152,6 +153,7 @@ static inline struct options options_of(const struct row *row, struct rng *rng)
 	o.surface_velocity = l[BY_SURFACE];
 	o.anchor = l[BY_ANCHOR_SET];
 	o.grain = l[BY_GRAIN] > 0;
+	o.search = l[BY_FEATURES];
 	o.own_viscous = l[BY_DRAG] == 2;
 	o.viscous = l[BY_DRAG] == 1 ? uniform(rng, 10, 500) : 0;
 	return o;

@@ -158,6 +158,8 @@ static inline struct scene derivable_scene(struct rng *rng, int i)
 	if (i % 4 == 1)
 		options.ellipses = !options.equal_mu;
 	options.ellipses &= options.dim == 3;
+	options.search = i % 5 == 1 || i % 5 == 2;
+	options.mollifier = i % 5 == 2 || i % 5 == 3;
 	scene_create(&scene, rng, options);
 	scene.batch.barrier.dmin = options.barrier ? 1e-3 : 0;
 	if (options.barrier)

@@ -54,6 +54,8 @@ struct options {
 	bool surface_velocity, anchor, grain, own_viscous;
 	double viscous; /* drag of contacts without their own */
 	bool own_stribeck_speed;
+	bool search;    /* closest features are searched */
+	bool mollifier; /* half of the edge_edge contacts have one, below which about a third of these are */
 };
 
 struct scene {
@@ -297,6 +299,19 @@ static inline double *random_velocities(struct scene *s, struct rng *rng)
 	return v;
 }
 
+/* Uses random numbers of its own, so that other values do not depend on the option. */
+static inline void random_features(struct scene *s)
+{
+	struct rng rng = {s->batch.n_vertices + 77};
+	struct fric_group *g = &s->batch.groups[FRIC_EDGE_EDGE];
+	s->batch.closest_features = s->options.search ? FRIC_FEATURES_SEARCH : FRIC_FEATURES_GIVEN;
+	if (!s->options.mollifier || s->options.given_geometry || !g->n)
+		return;
+	g->mollifier = random_values(s, &rng, g->n, 1, 0, 2);
+	for (size_t i = 1; i < g->n; i += 2)
+		((double *)g->mollifier.data)[i] = 0;
+}
+
 static inline void scene_create(struct scene *s, struct rng *rng, struct options options)
 {
 	size_t used = 0, members = 0;
@@ -313,6 +328,7 @@ static inline void scene_create(struct scene *s, struct rng *rng, struct options
 	random_friction(s, rng);
 	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
 		random_group(s, rng, type, &used);
+	random_features(s);
 	s->velocities = random_velocities(s, rng);
 	s->lagged = random_velocities(s, rng);
 }

@@ -1,0 +1,19 @@
+/**
+ * Searched features: the geometry of a contact is the geometry of its closest feature as a contact of its own, with the
+ * closest point as coordinates of the stencil (geometry/features.h).
+ */
+#ifndef FRIC_SEARCH_H
+#define FRIC_SEARCH_H
+
+#include "core/prepare/drafts.h"
+
+/* Computes features and geometry of a span of a searched type. Sets d->code, for mollified contacts to MOLLIFIED. */
+void fricp_search_geometries(struct drafts *d);
+
+/* As fricp_stencil_grain, for contact j of such a span. */
+enum fric_code fricp_searched_grain(const struct drafts *d, size_t j, const double grain[3], double tangent_basis[6]);
+
+/* As fricp_derived_uncertainty, for contact j of such a span. */
+void fricp_searched_uncertainty(const struct drafts *d, size_t j, double uncertainty[2]);
+
+#endif
