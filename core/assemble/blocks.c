@@ -10,11 +10,13 @@
 #include "core/base/memory.h"
 #include "core/base/parallel.h"
 #include "core/contacts/span.h"
+#include "core/kernels/kernels.h"
 #include "core/motion/stencil.h"
 
 struct block_task {
 	const struct fric_contacts *contacts;
 	const struct fric_current *current;
+	const struct fric_kernels *kernels;
 	const double *friction; /* [n * fric_inner_size]; NULL: without friction */
 	enum fric_projection projection;
 	double factor;  /* of the barrier */
@@ -87,13 +89,32 @@ INLINE void add_friction(enum fric_type type, const struct block_task *task, siz
 					*out++ += (w[p] * w[q]) * m[dim * x + y];
 }
 
+/* @return the number of contacts, from the first on, whose blocks of the barrier a kernel has computed */
+static size_t run_kernel(const struct block_task *task, struct span span, double *out)
+{
+	const struct fric_current *current = task->current;
+	uint8_t forms = 0;
+	bool apart = true;
+	if (!task->kernels->blocks || task->contacts->dim != 3)
+		return 0;
+	for (size_t i = span.begin; i < span.begin + span.n; i++) {
+		forms |= current->form[i];
+		apart &= current->distance[i] > 0;
+	}
+	if (!apart || (forms & FORM_MOLLIFIED))
+		return 0;
+	return task->kernels->blocks(current, span, task->factor, task->projection, out);
+}
+
 INLINE void span_blocks(enum fric_type type, const struct block_task *task, struct span span, double *out,
                         struct fault *fault)
 {
-	const size_t n = n_block_numbers(task->contacts->dim, stencil_size_of(type));
+	const size_t n = n_block_numbers(task->contacts->dim, stencil_size_of(type)),
+				 done = run_kernel(task, span, out);
 	for (size_t i = span.begin; i < span.begin + span.n; i++, out += n) {
 		double sum = 0;
-		barrier_block(type, task, i, out);
+		if (i >= span.begin + done)
+			barrier_block(type, task, i, out);
 		if (task->friction && !task->contacts->skipped[i])
 			add_friction(type, task, i, out);
 		for (size_t e = 0; e < n; e++)
@@ -122,8 +143,12 @@ struct fault fricp_blocks(const struct fric_context *context, const struct fric_
 {
 	const bool both = terms_of(query) & FRIC_TERM_FRICTION;
 	const size_t bytes = both ? contacts->n * (size_t)fric_inner_size(contacts->dim) * sizeof(double) : 0;
-	struct block_task task = {contacts_for(contacts, query), query->current, NULL, projection, time_step_of(query),
-	                          inner};
+	struct block_task task = {.contacts = contacts_for(contacts, query),
+	                          .current = query->current,
+	                          .kernels = fricp_kernels_of(context),
+	                          .projection = projection,
+	                          .factor = time_step_of(query),
+	                          .blocks = inner};
 	struct fault fault = {FRIC_OK, SIZE_MAX};
 	double *friction = both ? memory_take(context->memory, bytes) : NULL;
 	if (both && !friction)

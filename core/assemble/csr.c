@@ -174,46 +174,210 @@ struct blocks {
 	size_t first[FRIC_N_VERTEX_TYPES]; /* index of each type's first number */
 };
 
+/* The index in a block of the blocks of member i: with member j < i, row by row, or its own lower triangle (j == i). */
+INLINE int part_at(int dim, int i, int j)
+{
+	return dim * dim * ((i - 1) * (i - 2) / 2 + (j - 1)) + dim * (dim + 1) / 2 * (i - 1);
+}
+
+INLINE double part_entry(int dim, const double *from, int i, int j, int a, int b)
+{
+	if (i == j)
+		return from[part_at(dim, i, i) + (a > b ? a * (a + 1) / 2 + b : b * (b + 1) / 2 + a)];
+	return i > j ? from[part_at(dim, i, j) + dim * a + b] : from[part_at(dim, j, i) + dim * b + a];
+}
+
+/* The blocks of one member with the others in registers: those with the first member are minus sums, in the same order
+ * as in expand_block. */
+INLINE void add_corner(struct block_form form, int k, const double *from, int corner, const uint32_t *places,
+                       double *sums)
+{
+	const int dim = form.width;
+	double block[FRIC_MAX_STENCIL][9] = {{0}};
+	for (int e = 0; e < dim * dim && k == 1; e++)
+		block[0][e] = part_entry(dim, from, 1, 1, e / dim, e % dim);
+	UNROLL
+	for (int j = 1; j < k; j++)
+		UNROLL
+	for (int a = 0; a < dim; a++)
+		UNROLL
+	for (int b = 0; b < dim; b++) {
+		double sum = 0;
+		UNROLL
+		for (int m = 1; m < k; m++)
+			sum = corner == 0 ? sum - part_entry(dim, from, j, m, b, a) : sum;
+		sum = corner == 0 ? sum : part_entry(dim, from, corner, j, a, b);
+		block[j][dim * a + b] = sum;
+		block[0][dim * a + b] -= sum;
+	}
+	for (int a = 0; a < dim && corner == 0; a++)
+		for (int b = a + 1; b < dim; b++)
+		block[0][dim * a + b] = block[0][dim * b + a];
+	UNROLL
+	for (int j = 0; j < k; j++) {
+		double *to = sums + (size_t)form.n * (places[j] + 1u);
+		UNROLL
+		for (int e = 0; e < dim * dim; e++)
+			to[e] += block[j][e];
+	}
+}
+
 /* Adds the blocks of one member of a contact of k members. */
 INLINE void add_member(struct block_form form, int k, const double *from, unsigned corner, const uint32_t *places,
                        double *sums)
 {
-	const int dim = form.width;
-	double block[FRIC_MAX_STENCIL * 3][FRIC_MAX_STENCIL * 3];
-	expand_block(dim, k, from, FRIC_MAX_STENCIL * 3, block[0]);
-	for (int j = 0; j < k; j++) {
-		double *to = sums + (size_t)form.n * (places[j] + 1u);
-		for (int a = 0; a < dim; a++)
-			for (int b = 0; b < dim; b++)
-				to[dim * a + b] += block[(int)corner * dim + a][j * dim + b];
+	switch (corner) {
+	case 0: add_corner(form, k, from, 0, places, sums); return;
+	case 1: add_corner(form, k, from, 1, places, sums); return;
+	case 2: add_corner(form, k, from, k > 2 ? 2 : 0, places, sums); return;
+	default: add_corner(form, k, from, k > 3 ? 3 : 0, places, sums); return;
 	}
 }
 
-INLINE void sum_blocks_of(const void *source, struct block_form form, const struct block_rows *rows, size_t v,
-                          double *sums)
+#ifdef __x86_64__
+/* A block of 3 x 3 by rows: its first eight numbers, and the last one. */
+struct nine {
+	eight most;
+	double last;
+};
+
+/* As part_entry for all entries: a block with a member before is as stored; one with a member behind is transposed; the
+ * own one is a lower triangle. */
+INLINE void load_nine(const double *from, int i, int j, struct nine *x)
 {
-	const struct blocks *task = source;
-	const struct fric_contacts *c = task->contacts;
-	for (size_t at = rows->first_incidence[v]; at < rows->first_incidence[v + 1]; at++) {
-		const struct incidence *e = &rows->incidences[at];
-		const size_t i = contact_of(e);
-		const enum fric_type type = contact_type(c, i);
-		const int k = fric_stencil_size(type);
-		const double *from = task->blocks + task->first[type] + (i - c->start[type]) * n_block_numbers(form.width, k);
-		uint32_t places[FRIC_MAX_STENCIL];
-		places_of(e, rows->diagonal[v], places);
-		if (k == 4)
-			add_member(form, 4, from, corner_of(e), places, sums);
-		else if (k == 3)
-			add_member(form, 3, from, corner_of(e), places, sums);
-		else if (k == 2)
-			add_member(form, 2, from, corner_of(e), places, sums);
-		else
-			add_member(form, 1, from, corner_of(e), places, sums);
-	}
+	from += i > j ? part_at(3, i, j) : part_at(3, j, i);
+	memcpy(&x->most, from, i == j ? 6 * sizeof(double) : sizeof(x->most));
+	x->last = from[i == j ? 5 : 8];
+	if (i == j)
+		x->most = __builtin_shufflevector(x->most, x->most, 0, 1, 3, 1, 2, 4, 3, 4);
+	else if (i < j)
+		x->most = __builtin_shufflevector(x->most, x->most, 0, 3, 6, 1, 4, 7, 2, 5);
 }
 
-SUM_ROWS_IN_CHUNKS(blocks_chunk, sum_blocks_of, form_of_blocks(2), form_of_blocks(3))
+INLINE void subtract_nine(struct nine *from, const struct nine *x)
+{
+	from->most -= x->most;
+	from->last -= x->last;
+}
+
+INLINE void add_nine(double *to, const struct nine *x)
+{
+	eight sum;
+	memcpy(&sum, to, sizeof(sum));
+	sum += x->most;
+	memcpy(to, &sum, sizeof(sum));
+	to[8] += x->last;
+}
+
+/* As add_corner for four members in space. */
+INLINE void add_corner_by_eight(const double *from, int corner, const uint32_t *places, double *sums)
+{
+	const size_t n = 10;
+	struct nine block[FRIC_MAX_STENCIL] = {{{0}, 0}};
+	UNROLL
+	for (int j = 1; j < FRIC_MAX_STENCIL; j++) {
+		if (corner > 0)
+			load_nine(from, corner, j, &block[j]);
+		UNROLL
+		for (int m = 1; m < FRIC_MAX_STENCIL && corner == 0; m++) {
+			struct nine part = {{0}, 0};
+			load_nine(from, m, j, &part);
+			subtract_nine(&block[j], &part);
+		}
+		subtract_nine(&block[0], &block[j]);
+	}
+	if (corner == 0) /* the lower triangle is the one that all formats have */
+		block[0].most = __builtin_shufflevector(block[0].most, block[0].most, 0, 3, 6, 3, 4, 7, 6, 7);
+	UNROLL
+	for (int j = 0; j < FRIC_MAX_STENCIL; j++)
+		add_nine(sums + n * (places[j] + 1u), &block[j]);
+}
+
+INLINE void add_member_by_eight(struct block_form form, int k, const double *from, unsigned corner,
+                                const uint32_t *places, double *sums)
+{
+	if (k < FRIC_MAX_STENCIL) {
+		add_member(form, k, from, corner, places, sums);
+		return;
+	}
+	switch (corner) {
+	case 0: add_corner_by_eight(from, 0, places, sums); return;
+	case 1: add_corner_by_eight(from, 1, places, sums); return;
+	case 2: add_corner_by_eight(from, 2, places, sums); return;
+	default: add_corner_by_eight(from, 3, places, sums); return;
+	}
+}
+#endif
+
+enum { BLOCKS_AHEAD = 6 };
+
+/* Prefetches the block of a contact that comes later. */
+INLINE void fetch_block(const struct blocks *task, int dim, size_t i)
+{
+	const struct fric_contacts *c = task->contacts;
+	if (i < c->start[FRIC_EDGE_EDGE] || dim == 2)
+		return;
+	const double *from = task->blocks + task->first[FRIC_EDGE_EDGE] +
+	                     (i - c->start[FRIC_EDGE_EDGE]) * MOST_BLOCK_NUMBERS;
+	if (i >= c->start[FRIC_PLANE_VERTEX])
+		return;
+	UNROLL
+	for (int e = 0; e < MOST_BLOCK_NUMBERS; e += 8)
+		__builtin_prefetch(from + e);
+}
+
+/* Defines the sum_blocks function for whole blocks, by a function that adds those of one member. */
+#define SUM_BLOCKS(name, add_blocks) \
+	INLINE void name(const void *source, struct block_form form, const struct block_rows *rows, size_t v, \
+	                 double *sums) \
+	{ \
+		const struct blocks *task = source; \
+		const struct fric_contacts *c = task->contacts; \
+		for (size_t at = rows->first_incidence[v]; at < rows->first_incidence[v + 1]; at++) { \
+			const struct incidence *e = &rows->incidences[at]; \
+			const size_t i = contact_of(e); \
+			const enum fric_type type = contact_type(c, i); \
+			const int k = stencil_size_of(type); \
+			const double *from = task->blocks + task->first[type] + \
+			                     (i - c->start[type]) * n_block_numbers(form.width, k); \
+			uint32_t places[FRIC_MAX_STENCIL]; \
+			if (at + BLOCKS_AHEAD < rows->n_incidences) \
+				fetch_block(task, form.width, contact_of(e + BLOCKS_AHEAD)); \
+			places_of(e, rows->diagonal[v], places); \
+			if (k == 4) \
+				add_blocks(form, 4, from, corner_of(e), places, sums); \
+			else if (k == 3) \
+				add_blocks(form, 3, from, corner_of(e), places, sums); \
+			else if (k == 2) \
+				add_blocks(form, 2, from, corner_of(e), places, sums); \
+			else \
+				add_blocks(form, 1, from, corner_of(e), places, sums); \
+		} \
+	}
+
+SUM_BLOCKS(sum_whole, add_member)
+
+SUM_ROWS_IN_CHUNKS(blocks_chunk, sum_whole, form_of_blocks(2), form_of_blocks(3))
+
+#ifdef __x86_64__
+SUM_BLOCKS(sum_whole_by_eight, add_member_by_eight)
+
+__attribute__((target("avx512f,avx512vl"))) static void avx512_blocks_chunk(void *data, size_t chunk, size_t begin,
+                                                                            size_t end, struct fault *fault)
+{
+	(void)chunk;
+	sum_rows(data, form_of_blocks(3), sum_whole_by_eight, begin, end, fault);
+}
+#endif
+
+static chunk_work *blocks_work(const struct fric_context *context, const struct fric_contacts *contacts)
+{
+#ifdef __x86_64__
+	if (contacts->dim == 3 && fricp_kernels_of(context) == &fricp_kernels_avx512)
+		return avx512_blocks_chunk;
+#endif
+	return blocks_chunk;
+}
 
 /* @param first_block  [n_members + 1] for bsr; NULL for csr */
 static enum fric_code sum_up_blocks(const struct fric_context *context, const struct fric_contacts *contacts,
@@ -229,7 +393,7 @@ static enum fric_code sum_up_blocks(const struct fric_context *context, const st
 	                        .streams = streams(context, n_entries * sizeof(double), STREAM_VALUES_FROM)};
 	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
 		blocks.first[type] = block_at(contacts, type, contacts->start[type]);
-	return fricp_parallel_chunks(context, task.rows->n_incidences, blocks_chunk, &task).code;
+	return fricp_parallel_chunks(context, task.rows->n_incidences, blocks_work(context, contacts), &task).code;
 }
 
 /* ---- vertices ---- */

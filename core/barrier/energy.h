@@ -126,6 +126,15 @@ INLINE long double energy_log1p_l(long double q)
 FRIC_ENERGY_DEFINE(double, )
 FRIC_ENERGY_DEFINE(long double, _l)
 
+/* The workspace for the energies of a span. */
+struct energy_workspace {
+	size_t n;
+	const double *distance, *weight; /* [n] */
+	double rest[64];
+	double gap[64]; /* result: d - dmin */
+	double *energy, *slope, *curvature;
+};
+
 /* Whether doubles are accurate enough for contacts of moderate distances (gap_scale). */
 INLINE bool energy_is_ordinary(const struct fric_barrier *barrier)
 {

@@ -160,33 +160,41 @@ INLINE struct gap gap_of_world(struct v3 p, struct v3 origin, struct v3 normal)
 /* The workspace for the gaps of a span, all of one kind. */
 struct gap_workspace {
 	size_t n;
-	double position[FRIC_MAX_STENCIL][3][64]; /* of POINT(0) to POINT(3) */
-	double a[64], b[64], normal[3][64], first[3][64], slide[4][64], distance[64], rest[64];
-	double good[64]; /* 0 for gaps that need 113 bits */
+	double position[FRIC_MAX_STENCIL][3][64];                            /* of POINT(0) to POINT(3) */
+	double *closest_point[2], *normal[3], *first[3], *slide[4], *distance; /* [n] results */
+	double rest[64];                                                     /* result */
+	double good[64]; /* result: 0 for gaps that need 113 bits */
 };
 
-/* Defines the loop over a workspace. */
+/* The loop over a workspace, as a block. */
 #define GAP_LOOP(w, ...) \
-	do { \
+	{ \
 		const size_t gap_n = (w)->n; \
+		double *restrict a = (w)->closest_point[0], *restrict b = (w)->closest_point[1]; \
+		double *restrict n0 = (w)->normal[0], *restrict n1 = (w)->normal[1], *restrict n2 = (w)->normal[2]; \
+		double *restrict t0 = (w)->first[0], *restrict t1 = (w)->first[1], *restrict t2 = (w)->first[2]; \
+		double *restrict s0 = (w)->slide[0], *restrict s1 = (w)->slide[1], *restrict s2 = (w)->slide[2], \
+						 *restrict s3 = (w)->slide[3], *restrict d = (w)->distance; \
 		_Pragma("omp simd") for (size_t i = 0; i < gap_n; i++) \
 		{ \
 			const struct gap g = __VA_ARGS__; \
-			(w)->a[i] = g.a; \
-			(w)->b[i] = g.b; \
-			(w)->normal[0][i] = g.normal.x; \
-			(w)->normal[1][i] = g.normal.y; \
-			(w)->normal[2][i] = g.normal.z; \
-			(w)->first[0][i] = g.first.x; \
-			(w)->first[1][i] = g.first.y; \
-			(w)->first[2][i] = g.first.z; \
-			for (int e = 0; e < 4; e++) \
-				(w)->slide[e][i] = g.slide[e]; \
-			(w)->distance[i] = g.distance; \
+			a[i] = g.a; \
+			b[i] = g.b; \
+			n0[i] = g.normal.x; \
+			n1[i] = g.normal.y; \
+			n2[i] = g.normal.z; \
+			t0[i] = g.first.x; \
+			t1[i] = g.first.y; \
+			t2[i] = g.first.z; \
+			s0[i] = g.slide[0]; \
+			s1[i] = g.slide[1]; \
+			s2[i] = g.slide[2]; \
+			s3[i] = g.slide[3]; \
+			d[i] = g.distance; \
 			(w)->rest[i] = g.rest; \
 			(w)->good[i] = g.good ? 1 : 0; \
 		} \
-	} while (0)
+	}
 
 /**
  * The gap of any contact, in 113 bits.

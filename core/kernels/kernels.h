@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-#include "core/barrier/gap.h"
+#include "core/barrier/energy.h"
 #include "core/base/inline.h"
 #include "core/contacts/contacts.h"
 #include "core/fric.h"
@@ -89,6 +89,12 @@ struct fric_kernels {
 	void (*geometry[2][N_GEOMETRIES])(struct geometry_workspace *work);
 	/* The gaps of a span of contacts, by kind (barrier/gap.h). */
 	void (*gaps[GAP_N_KINDS])(struct gap_workspace *work);
+	/* Energies of a span, times the contacts' weights. NULL: use energy_at. */
+	void (*energies)(enum fric_barrier_type type, const struct energy_scale *scale, struct energy_workspace *work);
+	/* Blocks of the barrier's Hessian (assemble/blocks.h), times a factor, for the first contacts of a span, without
+	 * mollifiers. Contacts at distance 0 give NaN. @return how many have been computed */
+	size_t (*blocks)(const struct fric_current *current, struct span span, double factor,
+	                 enum fric_projection projection, double *out);
 	/* Computes the range of vertices of a span's extent; the scalar form uses the baseline's. @param members  [n] of
 	 * its stencils, n > 0 */
 	void (*extent)(const int32_t *members, size_t n, struct span_extent *extent);

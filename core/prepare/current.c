@@ -6,6 +6,7 @@
 #include "core/barrier/energy.h"
 #include "core/barrier/mollifier.h"
 #include "core/base/memory.h"
+#include "core/base/vectors.h"
 #include "core/contacts/span.h"
 #include "core/geometry/features.h"
 #include "core/kernels/kernels.h"
@@ -162,20 +163,9 @@ static void store_gap(struct drafts *d, size_t j, const struct feature *f, const
 	d->rest[j] = g->rest;
 }
 
-static struct gap gap_at(const struct gap_workspace *w, size_t m)
-{
-	return (struct gap){.a = w->a[m],
-	                    .b = w->b[m],
-	                    .normal = {w->normal[0][m], w->normal[1][m], w->normal[2][m]},
-	                    .first = {w->first[0][m], w->first[1][m], w->first[2][m]},
-	                    .slide = {w->slide[0][m], w->slide[1][m], w->slide[2][m], w->slide[3][m]},
-	                    .distance = w->distance[m],
-	                    .rest = w->rest[m]};
-}
-
 #define POINT(k) ((struct v3){w->position[k][0][i], w->position[k][1][i], w->position[k][2][i]})
 #define PLAIN_GAPS(kind, ...) \
-	case kind: GAP_LOOP(w, __VA_ARGS__); break;
+	case kind: GAP_LOOP(w, __VA_ARGS__) break;
 
 /* The plain form of the kernels. */
 static void plain_gaps(enum gap_kind kind, struct gap_workspace *w)
@@ -186,40 +176,136 @@ static void plain_gaps(enum gap_kind kind, struct gap_workspace *w)
 	}
 }
 
-/* Finds the gaps of some contacts of the span, all of one kind. */
-static void find_gaps(struct drafts *d, enum gap_kind kind, const uint8_t *which, size_t n, struct gap_workspace *w)
+static void run_gaps(const struct drafts *d, enum gap_kind kind, struct gap_workspace *w)
 {
-	w->n = n;
+	if (d->task->kernels->gaps[kind])
+		d->task->kernels->gaps[kind](w);
+	else
+		plain_gaps(kind, w);
+}
+
+/* Finds the gap of contact j in 113 bits. */
+static void find_gap(struct drafts *d, size_t j, const struct feature *f, struct gap *gap)
+{
+	double p[FRIC_MAX_STENCIL][3];
+	points_of(d, j, f, p);
+	const double *const at[] = {p[0], p[1], p[2], p[3]};
+	d->code[j] = (uint8_t)fricp_gap(kind_of(f), !is_searched(d, j), at, gap);
+	d->extreme[j] = !gap_scale(gap->distance);
+}
+
+/* ---- gaps of given features in space: in place ---- */
+
+static void load_positions(const struct drafts *d, const struct feature *f, struct gap_workspace *w)
+{
+	const struct fric_contacts *c = contacts_of(d);
+	const size_t n = d->span.n, k = (size_t)stencil_size_of(d->span.type);
+	for (size_t v = 0; v < k; v++)
+		for (size_t j = 0; j < n; j++) {
+			const double *p = d->task->positions + 3 * (size_t)c->vertices[v][d->span.begin + j];
+			w->position[v][0][j] = p[0];
+			w->position[v][1][j] = p[1];
+			w->position[v][2][j] = p[2];
+		}
+	for (size_t v = k; v < (size_t)n_points(kind_of(f)); v++)
+		for (size_t j = 0; j < n; j++) {
+			double p[3];
+			copy_point(d, j, f, (int)v, p);
+			for (int a = 0; a < 3; a++)
+				w->position[v][a][j] = p[a];
+		}
+}
+
+static void find_given_gaps(struct drafts *d)
+{
+	struct fric_current *current = d->task->current;
+	const struct feature whole = whole_stencil(d->span.type);
+	const size_t begin = d->span.begin, n = d->span.n;
+	struct gap_workspace w = {.n = n, .distance = current->distance + begin};
+	for (int m = 0; m < 2; m++)
+		w.closest_point[m] = current->closest_point[m] + begin;
+	for (int a = 0; a < 3; a++) {
+		w.normal[a] = current->normal[a] + begin;
+		w.first[a] = current->tangent[a] + begin;
+	}
+	for (int e = 0; e < 4; e++)
+		w.slide[e] = current->slide[e] + begin;
+	load_positions(d, &whole, &w);
+	run_gaps(d, kind_of(&whole), &w);
+	memset(current->feature + begin, (1 << stencil_size_of(d->span.type)) - 1, n);
+	memset(current->form + begin, curved(d, kind_of(&whole)), n);
+	memset(d->code, FRIC_OK, n);
+	for (size_t j = 0; j < n; j++) {
+		struct gap gap;
+		d->rest[j] = w.rest[j];
+		d->extreme[j] = 0;
+		if (w.good[j] != 0)
+			continue;
+		find_gap(d, j, &whole, &gap);
+		store_gap(d, j, &whole, &gap);
+	}
+}
+
+/* ---- gaps of any features ---- */
+
+/* Results of a workspace before they are stored. */
+struct gap_results {
+	double closest_point[2][FRIC_SPAN], normal[3][FRIC_SPAN], first[3][FRIC_SPAN], slide[4][FRIC_SPAN],
+		distance[FRIC_SPAN];
+};
+
+static void open_results(struct gap_results *r, struct gap_workspace *w)
+{
+	for (int m = 0; m < 2; m++)
+		w->closest_point[m] = r->closest_point[m];
+	for (int a = 0; a < 3; a++) {
+		w->normal[a] = r->normal[a];
+		w->first[a] = r->first[a];
+	}
+	for (int e = 0; e < 4; e++)
+		w->slide[e] = r->slide[e];
+	w->distance = r->distance;
+}
+
+static struct gap gap_at(const struct gap_workspace *w, size_t m)
+{
+	return (struct gap){.a = w->closest_point[0][m],
+	                    .b = w->closest_point[1][m],
+	                    .normal = {w->normal[0][m], w->normal[1][m], w->normal[2][m]},
+	                    .first = {w->first[0][m], w->first[1][m], w->first[2][m]},
+	                    .slide = {w->slide[0][m], w->slide[1][m], w->slide[2][m], w->slide[3][m]},
+	                    .distance = w->distance[m],
+	                    .rest = w->rest[m]};
+}
+
+/* Finds the gaps of some contacts of the span, all of one kind. */
+static void find_gaps(struct drafts *d, enum gap_kind kind, const uint8_t *which, size_t n)
+{
+	struct gap_results results;
+	struct gap_workspace w = {.n = n};
+	open_results(&results, &w);
 	for (size_t m = 0; m < n; m++) {
 		double p[FRIC_MAX_STENCIL][3];
 		points_of(d, which[m], &d->features[which[m]], p);
 		for (int v = 0; v < n_points(kind); v++)
 			for (int a = 0; a < 3; a++)
-				w->position[v][a][m] = p[v][a];
+				w.position[v][a][m] = p[v][a];
 	}
-	if (d->task->kernels->gaps[kind])
-		d->task->kernels->gaps[kind](w);
-	else
-		plain_gaps(kind, w);
+	run_gaps(d, kind, &w);
 	for (size_t m = 0; m < n; m++) {
 		const size_t j = which[m];
-		const struct feature *f = &d->features[j];
-		struct gap gap = gap_at(w, m);
+		struct gap gap = gap_at(&w, m);
 		d->extreme[j] = 0;
-		if (w->good[m] == 0) {
-			double p[FRIC_MAX_STENCIL][3];
-			points_of(d, j, f, p);
-			const double *const at[] = {p[0], p[1], p[2], p[3]};
-			d->code[j] = (uint8_t)fricp_gap(kind, !is_searched(d, j), at, &gap);
-			d->extreme[j] = !gap_scale(gap.distance);
-		}
-		store_gap(d, j, f, &gap);
+		if (w.good[m] == 0)
+			find_gap(d, j, &d->features[j], &gap);
+		store_gap(d, j, &d->features[j], &gap);
 	}
 }
 
-static void find_all_gaps(struct drafts *d)
+static void find_searched_gaps(struct drafts *d)
 {
-	struct gap_workspace work;
+	for (size_t j = 0; j < d->span.n; j++)
+		find_feature(d, j);
 	for (enum gap_kind kind = 0; kind < GAP_N_KINDS; kind++) {
 		uint8_t which[FRIC_SPAN];
 		size_t n = 0;
@@ -227,8 +313,20 @@ static void find_all_gaps(struct drafts *d)
 			if (d->code[j] == FRIC_OK && kind_of(&d->features[j]) == kind)
 				which[n++] = (uint8_t)j;
 		if (n)
-			find_gaps(d, kind, which, n, &work);
+			find_gaps(d, kind, which, n);
 	}
+}
+
+static void find_all_gaps(struct drafts *d)
+{
+	const struct fric_contacts *c = contacts_of(d);
+	bool searched = c->dim == 2;
+	for (size_t j = 0; j < d->span.n && !searched; j++)
+		searched = is_searched(d, j);
+	if (searched)
+		find_searched_gaps(d);
+	else
+		find_given_gaps(d);
 }
 
 /* ---- energies ---- */
@@ -273,8 +371,35 @@ static void store_energy(const struct drafts *d, size_t j, const struct energy *
 	current->curvature[i] = energy->curvature;
 }
 
+/* Evaluates the barrier at all contacts of the span in a kernel.
+ * @return whether all of them are within dmin and in the range of doubles, so that nothing else is left to do */
+static bool run_kernel(struct drafts *d)
+{
+	const struct creation *task = d->task;
+	const struct fric_contacts *c = contacts_of(d);
+	const size_t begin = d->span.begin;
+	struct energy_workspace w = {.n = d->span.n,
+	                             .distance = task->current->distance + begin,
+	                             .weight = column_at(c->weight, begin),
+	                             .energy = task->current->energy + begin,
+	                             .slope = task->current->slope + begin,
+	                             .curvature = task->current->curvature + begin};
+	bool fine = task->ordinary;
+	for (size_t j = 0; j < d->span.n; j++)
+		fine &= d->code[j] == FRIC_OK && d->extreme[j] == 0;
+	if (!fine || !task->kernels->energies)
+		return false;
+	memcpy(w.rest, d->rest, sizeof(w.rest));
+	task->kernels->energies(c->barrier.type, &task->scale, &w);
+	for (size_t j = 0; j < d->span.n; j++)
+		fine &= (w.gap[j] > 0) & ((w.weight[j] == 0) | gap_scale(fabs(w.weight[j])));
+	return fine && all_finite(w.energy, w.n) && all_finite(w.slope, w.n) && all_finite(w.curvature, w.n);
+}
+
 static void find_energies(struct drafts *d)
 {
+	if (run_kernel(d))
+		return;
 	for (size_t j = 0; j < d->span.n; j++) {
 		struct energy energy = {0};
 		if (d->code[j] == FRIC_OK)
@@ -330,9 +455,9 @@ static void create_chunk(void *data, size_t chunk, size_t begin, size_t end, str
 	size_t n_skipped = 0;
 	(void)chunk;
 	for (size_t at = begin; at < end && fault->code == FRIC_OK;) {
-		struct drafts d = {.task = task, .span = next_span(task->current->contacts, at, end)};
-		for (size_t j = 0; j < d.span.n; j++)
-			find_feature(&d, j);
+		struct drafts d;
+		d.task = task;
+		d.span = next_span(task->current->contacts, at, end);
 		find_all_gaps(&d);
 		find_energies(&d);
 		settle(&d, &n_skipped, fault);
