@@ -63,7 +63,7 @@ INLINE void barrier_block(enum fric_type type, const struct block_task *task, si
 		fricp_mollified_block(current, i, task->projection, block);
 		for (int e = 0; e < MOST_BLOCK_NUMBERS; e++)
 			block[e] *= task->factor;
-	} else if (current->slope[i] != 0 || current->curvature[i] != 0) {
+	} else if (current->distance[i] > 0) {
 		struct block_contact c;
 		load(type, current, i, task->factor, &c);
 		block_block(k, task->projection, &c, block);

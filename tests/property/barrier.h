@@ -92,8 +92,7 @@ static inline exact exact_between_lines(const struct exact3 *p, bool clamps)
 		if (!clamps || (s >= 0 && s <= 1 && t >= 0 && t <= 1))
 			return exact_abs(exact_dot(r, n)) / exact_sqrt(n2);
 	}
-	const struct exact3 by[4][3] = {
-		{p[0], p[2], p[3]}, {p[1], p[2], p[3]}, {p[2], p[0], p[1]}, {p[3], p[0], p[1]}};
+	const struct exact3 by[4][3] = {{p[0], p[2], p[3]}, {p[1], p[2], p[3]}, {p[2], p[0], p[1]}, {p[3], p[0], p[1]}};
 	return exact_least(exact_least(exact_from_line(by[0], true), exact_from_line(by[1], true)),
 	                   exact_least(exact_from_line(by[2], true), exact_from_line(by[3], true)));
 }

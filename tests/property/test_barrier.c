@@ -90,7 +90,8 @@ static struct pair random_pair(int dim, enum fric_type type, bool searched, bool
 	if (mollified) {
 		const double angle = power_between(1e-9, 0.03);
 		for (int x = 0; x < 3; x++)
-			pair.p[3][x] = pair.p[2][x] + between(0.5, 2) * (pair.p[1][x] - pair.p[0][x]) + size * angle * between(-1, 1);
+			pair.p[3][x] = pair.p[2][x] + between(0.5, 2) * (pair.p[1][x] - pair.p[0][x]) +
+			               size * angle * between(-1, 1);
 	}
 	if (type == FRIC_EDGE_EDGE && (mollified || uniform() < 0.3)) {
 		double a = 0, b = 0;
@@ -220,7 +221,10 @@ static void project(int n, enum fric_projection projection, double matrix[MOST][
 		for (int j = 0; j < n; j++) {
 			long double sum = 0;
 			for (int e = 0; e < n; e++)
-				sum += (projection == FRIC_PROJECT_ABS ? fabsl(m[e][e]) : m[e][e] > 0 ? m[e][e] : 0) * v[i][e] * v[j][e];
+				sum += (projection == FRIC_PROJECT_ABS ? fabsl(m[e][e])
+				        : m[e][e] > 0                  ? m[e][e]
+				                                       : 0) *
+				       v[i][e] * v[j][e];
 			matrix[i][j] = (double)sum;
 		}
 }
@@ -331,9 +335,9 @@ static void compare(int dim, enum fric_type type, bool searched, bool mollified,
 			compute(&serial, &pair, projection, &r);
 			if (projection != FRIC_PROJECT_NONE)
 				project(n, projection, of.hessian);
-			const double errors[5] = {fabs(r.energy / e.energy - 1), difference(r.gradient, e.gradient, n, largest_in(e.gradient, n)),
-			                          difference(r.hessian[0], of.hessian[0], MOST * MOST,
-			                                     largest_in(e.hessian[0], MOST * MOST))};
+			const double errors[5] = {
+				fabs(r.energy / e.energy - 1), difference(r.gradient, e.gradient, n, largest_in(e.gradient, n)),
+				difference(r.hessian[0], of.hessian[0], MOST * MOST, largest_in(e.hessian[0], MOST * MOST))};
 			for (int c = 0; c < 3; c++) {
 				const int at = c == 2 ? 2 + (int)projection : c;
 				worst[at] = fmax(worst[at], errors[c]);
