@@ -32,6 +32,12 @@ static bool has_mollified(const struct fric_current *current, struct span span)
 	return forms & FORM_MOLLIFIED;
 }
 
+static double contact_energy(const struct fric_current *current, size_t i)
+{
+	const bool mollified = current->form[i] & FORM_MOLLIFIED;
+	return mollified ? current->energy[i] * fricp_mollifier(current, i).value : current->energy[i];
+}
+
 static void potential_span(void *data, struct span span, struct fault *fault)
 {
 	const struct evaluation *task = data;
@@ -39,12 +45,8 @@ static void potential_span(void *data, struct span span, struct fault *fault)
 	const bool mollified = has_mollified(current, span);
 	double energies[FRIC_SPAN];
 	(void)fault;
-	for (size_t j = 0; j < span.n && mollified; j++) {
-		const size_t i = span.begin + j;
-		energies[j] = current->energy[i];
-		if (current->form[i] & FORM_MOLLIFIED)
-			energies[j] *= fricp_mollifier(current, i).value;
-	}
+	for (size_t j = 0; j < span.n && mollified; j++)
+		energies[j] = contact_energy(current, span.begin + j);
 	task->potentials[span_slot(span)] = sum_of_span(mollified ? energies : current->energy + span.begin, span.n);
 }
 
@@ -65,19 +67,37 @@ static struct fault evaluate_potential(const struct fric_context *context, const
 	return fault;
 }
 
+static void gradient_at_members(const struct fric_current *current, enum fric_type type, size_t i,
+                                double gradient[FRIC_MAX_STENCIL][3])
+{
+	double w[FRIC_MAX_STENCIL] = {0};
+	if (current->form[i] & FORM_MOLLIFIED) {
+		fricp_mollified_gradient(current, i, gradient);
+		return;
+	}
+	contact_weights(&current->at, type, i, w);
+	for (int k = 0; k < FRIC_MAX_STENCIL; k++)
+		for (int a = 0; a < 3; a++)
+			gradient[k][a] = w[k] * (current->slope[i] * current->normal[a][i]);
+}
+
+double fricp_barrier_member(const struct fric_query *query, enum fric_type type, size_t i, double *out)
+{
+	const int dim = query->current->at.dim;
+	double gradient[FRIC_MAX_STENCIL][3];
+	gradient_at_members(query->current, type, i, gradient);
+	for (int e = 0; e < dim * fric_stencil_size(type); e++)
+		out[e] = gradient[e / dim][e % dim];
+	return contact_energy(query->current, i) / time_step_of(query);
+}
+
 /* Forces of each member, of a span with mollified contacts. */
 static void member_forces(const struct fric_current *current, struct span span, double *columns)
 {
 	const int dim = current->at.dim;
 	for (size_t j = 0; j < span.n; j++) {
-		const size_t i = span.begin + j;
-		double gradient[FRIC_MAX_STENCIL][3], w[FRIC_MAX_STENCIL];
-		contact_weights(&current->at, span.type, i, w);
-		for (int k = 0; k < FRIC_MAX_STENCIL; k++)
-			for (int a = 0; a < 3; a++)
-				gradient[k][a] = w[k] * (current->slope[i] * current->normal[a][i]);
-		if (current->form[i] & FORM_MOLLIFIED)
-			fricp_mollified_gradient(current, i, gradient);
+		double gradient[FRIC_MAX_STENCIL][3];
+		gradient_at_members(current, span.type, span.begin + j, gradient);
 		for (int k = 0; k < FRIC_MAX_STENCIL; k++)
 			for (int a = 0; a < dim; a++)
 				columns[(size_t)(k * dim + a) * FRIC_SPAN + j] = gradient[k][a];

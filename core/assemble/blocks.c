@@ -109,8 +109,7 @@ static size_t run_kernel(const struct block_task *task, struct span span, double
 INLINE void span_blocks(enum fric_type type, const struct block_task *task, struct span span, double *out,
                         struct fault *fault)
 {
-	const size_t n = n_block_numbers(task->contacts->dim, stencil_size_of(type)),
-				 done = run_kernel(task, span, out);
+	const size_t n = n_block_numbers(task->contacts->dim, stencil_size_of(type)), done = run_kernel(task, span, out);
 	for (size_t i = span.begin; i < span.begin + span.n; i++, out += n) {
 		double sum = 0;
 		if (i >= span.begin + done)

@@ -212,7 +212,7 @@ INLINE void add_corner(struct block_form form, int k, const double *from, int co
 	}
 	for (int a = 0; a < dim && corner == 0; a++)
 		for (int b = a + 1; b < dim; b++)
-		block[0][dim * a + b] = block[0][dim * b + a];
+			block[0][dim * a + b] = block[0][dim * b + a];
 	UNROLL
 	for (int j = 0; j < k; j++) {
 		double *to = sums + (size_t)form.n * (places[j] + 1u);
@@ -381,8 +381,8 @@ static chunk_work *blocks_work(const struct fric_context *context, const struct 
 
 /* @param first_block  [n_members + 1] for bsr; NULL for csr */
 static enum fric_code sum_up_blocks(const struct fric_context *context, const struct fric_contacts *contacts,
-                                    const double *inner, const struct fric_pattern *pattern,
-                                    const int64_t *first_block, size_t n_entries, double *data)
+                                    const double *inner, const struct fric_pattern *pattern, const int64_t *first_block,
+                                    size_t n_entries, double *data)
 {
 	struct blocks blocks = {.contacts = contacts, .blocks = inner};
 	struct row_task task = {.memory = context->memory,

@@ -180,8 +180,8 @@ static enum fric_code evaluate_terms(const struct fric_context *context, const s
 {
 	struct fault fault;
 	if (terms_of(query) & FRIC_TERM_FRICTION) {
-		const enum fric_code code = fricp_evaluate_with(context, contacts_for(contacts, query), query, NULL, potential,
-		                                                gradient, error);
+		const enum fric_code code =
+			fricp_evaluate_with(context, contacts_for(contacts, query), query, NULL, potential, gradient, error);
 		if (code != FRIC_OK)
 			return code;
 		fault = add_barrier(context, contacts, query, potential, gradient);

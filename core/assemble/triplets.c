@@ -450,7 +450,8 @@ static void triplet_chunk(void *data, size_t chunk, size_t begin, size_t end, st
 size_t fricp_triplets_of(const struct fric_contacts *contacts, const double *inner, size_t begin, size_t end,
                          int32_t *rows, int32_t *cols, double *values)
 {
-	const struct triplet_task task = {contacts, inner, FRIC_FULL, rows, cols, values, false, has_blocks(contacts, inner)};
+	const struct triplet_task task = {contacts, inner,  FRIC_FULL, rows,
+	                                  cols,     values, false,     has_blocks(contacts, inner)};
 	return begin < end ? write_chunk(&task, begin, end, 0) : end;
 }
 
@@ -459,7 +460,13 @@ enum fric_code fric_hessian_triplets(const struct fric_context *context, const s
                                      double *values, struct fric_error *error)
 {
 	const size_t bytes = fric_n_triplets(contacts, triangle) * ((rows ? 2 * sizeof(int32_t) : 0) + sizeof(double));
-	struct triplet_task task = {contacts, inner, triangle, rows, cols, values, streams(context, bytes, STREAM_FROM),
+	struct triplet_task task = {contacts,
+	                            inner,
+	                            triangle,
+	                            rows,
+	                            cols,
+	                            values,
+	                            streams(context, bytes, STREAM_FROM),
 	                            has_blocks(contacts, inner)};
 	struct fault fault = fricp_parallel_chunks(context, contacts->n, triplet_chunk, &task);
 	if (fault.code != FRIC_OK || !contacts->bodies)

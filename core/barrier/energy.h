@@ -22,7 +22,8 @@ struct energy {
 
 /* The coefficients of 2 atanh(s)/s - 2 in s^2, from power 1 on: 2/3, 2/5 ... The first omitted term is below 2^-58 for
  * the arguments of energy_log1p. */
-static const double atanh_rest[] = {2. / 3, 2. / 5, 2. / 7, 2. / 9, 2. / 11, 2. / 13, 2. / 15, 2. / 17, 2. / 19, 2. / 21};
+static const double atanh_rest[] = {2. / 3,  2. / 5,  2. / 7,  2. / 9,  2. / 11,
+                                    2. / 13, 2. / 15, 2. / 17, 2. / 19, 2. / 21};
 
 /* ln(1 + q) to a few ulp. libm's differ from machine to machine. 1 + q is 2^k f with f between sqrt(1/2) and sqrt(2); the
  * error of the sum is added to f - 1. @param q  >= 0, finite */
@@ -105,8 +106,9 @@ INLINE long double energy_log1p_l(long double q)
 			                                     2 * ((l + q) * (l + q) + q * l * (2 + q))}; \
 		if (type == FRIC_TWO_STAGE) { \
 			const real over = top / sigma, rest = 0x1.8b90bfbe8e7bdp-3; /* ln 2 - 1/2 */ \
-			return q <= 1 ? (struct energy_terms##suffix){below * below / 2, below, 1} \
-			              : (struct energy_terms##suffix){top * top / 4 * (l - rest), over * top / 4, over * over / 4}; \
+			return q <= 1 \
+			           ? (struct energy_terms##suffix){below * below / 2, below, 1} \
+			           : (struct energy_terms##suffix){top * top / 4 * (l - rest), over * top / 4, over * over / 4}; \
 		} \
 		return (struct energy_terms##suffix){below * below * l, below * (2 * l + q), 2 * l + q * (4 + q)}; \
 	} \

@@ -151,19 +151,18 @@ INLINE struct gap gap_of_world(struct v3 p, struct v3 origin, struct v3 normal)
 
 /* Calls of(KIND, ...) with expressions for the gaps of all kinds between POINT(0) to POINT(3). */
 #define FOR_GAPS(of) \
-	of(GAP_POINTS, gap_of_points(POINT(0), POINT(1))) \
-	of(GAP_LINE, gap_of_line(POINT(0), POINT(1), POINT(2))) \
-	of(GAP_LINES, gap_of_lines(POINT(0), POINT(1), POINT(2), POINT(3))) \
-	of(GAP_TRIANGLE, gap_of_triangle(POINT(0), POINT(1), POINT(2), POINT(3))) \
-	of(GAP_PLANE, gap_of_world(POINT(0), POINT(1), POINT(2)))
+	of(GAP_POINTS, gap_of_points(POINT(0), POINT(1))) of(GAP_LINE, gap_of_line(POINT(0), POINT(1), POINT(2))) \
+		of(GAP_LINES, gap_of_lines(POINT(0), POINT(1), POINT(2), POINT(3))) \
+			of(GAP_TRIANGLE, gap_of_triangle(POINT(0), POINT(1), POINT(2), POINT(3))) \
+				of(GAP_PLANE, gap_of_world(POINT(0), POINT(1), POINT(2)))
 
 /* The workspace for the gaps of a span, all of one kind. */
 struct gap_workspace {
 	size_t n;
-	double position[FRIC_MAX_STENCIL][3][64];                            /* of POINT(0) to POINT(3) */
+	double position[FRIC_MAX_STENCIL][3][64];                              /* of POINT(0) to POINT(3) */
 	double *closest_point[2], *normal[3], *first[3], *slide[4], *distance; /* [n] results */
-	double rest[64];                                                     /* result */
-	double good[64]; /* result: 0 for gaps that need 113 bits */
+	double rest[64];                                                       /* result */
+	double good[64];                                                       /* result: 0 for gaps that need 113 bits */
 };
 
 /* The loop over a workspace, as a block. */

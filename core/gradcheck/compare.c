@@ -2,11 +2,13 @@
  * outside the range of the results. Contacts are processed in windows: expected values are computed in parallel, then
  * summed at the vertices in contact order. */
 #include <math.h>
+#include <string.h>
 
 #include "core/assemble/triplets.h"
 #include "core/base/memory.h"
 #include "core/base/parallel.h"
 #include "core/bodies/evaluate.h"
+#include "core/gradcheck/barrier.h"
 #include "core/gradcheck/expected.h"
 #include "core/gradcheck/results.h"
 #include "core/law/textbook.h"
@@ -97,7 +99,17 @@ static void expect_members(const struct response *at, struct reference *r)
 		fricp_expect_forces(at, r);
 }
 
-static void expect(const struct comparing *task, struct reference *r)
+/* Without friction, nothing is expected but what the barrier adds. */
+static void expect_nothing(struct reference *r)
+{
+	r->n_forces = 0;
+	r->row.potential = (struct expected){0, 0};
+	memset(r->row.gradient, 0, sizeof(r->row.gradient));
+	memset(r->row.product, 0, sizeof(r->row.product));
+	memset(r->block, 0, sizeof(r->block));
+}
+
+static void expect_friction(const struct comparing *task, struct reference *r)
 {
 	const struct fric_contacts *c = r->contacts;
 	const struct coefficients *mu = is_of_bodies(r->type) ? task->body_coefficients : task->coefficients;
@@ -120,7 +132,27 @@ static void expect(const struct comparing *task, struct reference *r)
 	expect_members(&at, r);
 }
 
+static void expect(const struct comparing *task, struct reference *r)
+{
+	if (terms_of(task->query) & FRIC_TERM_FRICTION)
+		expect_friction(task, r);
+	else
+		expect_nothing(r);
+	if (task->results->members)
+		fricp_expect_barrier(task->query, r);
+}
+
 /* ---- its comparison ---- */
+
+/* With the barrier: inner matrices are those of whole blocks, which triplets show. */
+static void judge_members(const struct comparing *task, const struct reference *r, struct findings *f)
+{
+	const double *gradient = task->results->members + r->i * MOST_MEMBER_DOFS;
+	const struct expected potential = r->row.potential;
+	judge(f, FRIC_POTENTIAL, r->i, task->results->potentials[r->i], potential.value, potential.scale);
+	for (int e = 0; e < r->m; e++)
+		judge(f, FRIC_GRADIENT, r->i, gradient[e], r->row.gradient[e].value, r->row.gradient[e].scale);
+}
 
 /* The forces of a contact in the results, where contacts of bodies follow all others. */
 static const double *result_forces(const struct comparing *task, const struct reference *r)
@@ -191,7 +223,10 @@ static bool compare_few(const struct comparing *task, size_t begin, size_t end, 
 		struct reference r;
 		fricp_begin_reference(task->here, i, &r);
 		expect(task, &r);
-		judge_numbers(task, &r, f);
+		if (task->results->members)
+			judge_members(task, &r, f);
+		else
+			judge_numbers(task, &r, f);
 		at += judge_triplets(task, &r, rows + at, cols + at, values + at, f);
 		task->rows[i - task->first] = r.row;
 	}
@@ -347,6 +382,9 @@ static void describe_worst(const struct comparing *task, struct fric_comparison 
 	out->relative_difference = task->all.relative;
 	for (int v = 0; v < fric_stencil_size(out->group); v++)
 		out->vertices[v] = c->vertices[v][i];
+	out->status = status_of(c, i, false);
+	if (!(terms_of(task->query) & FRIC_TERM_FRICTION))
+		return;
 	slip_of_type(c, of_bodies ? task->body_coefficients : task->coefficients, out->group, i, task->velocities, &slip);
 	out->status = status_of(c, i, slip.slides);
 	out->slip_ratio = capped(slip_speed(&slip) / slip.eps_v);
@@ -380,6 +418,7 @@ enum fric_code fricp_results_compare(const struct fric_context *context, const s
                                      const struct fric_query *query, const struct results *results,
                                      struct fric_comparison *comparison, struct fric_error *error)
 {
+	contacts = contacts_for(contacts, query);
 	const size_t ndof = n_dofs(contacts), bodies = contacts->bodies ? contacts->bodies->n : 0;
 	const size_t larger = contacts->n > bodies ? contacts->n : bodies, n = larger < WINDOW ? larger : WINDOW;
 	const size_t most_chunks = n_chunks(ndof, FRIC_CHUNK) + n / CHUNK + 1, rows = (n + 1) * sizeof(struct row);
@@ -389,6 +428,7 @@ enum fric_code fricp_results_compare(const struct fric_context *context, const s
 	                         .here = contacts,
 	                         .coefficients = coefficients_for(contacts, query),
 	                         .body_coefficients = bodies ? body_coefficients_for(contacts, query) : NULL,
+	                         .query = query,
 	                         .velocities = query->velocities,
 	                         .results = results,
 	                         .ndof = ndof,

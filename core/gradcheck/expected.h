@@ -65,6 +65,7 @@ struct comparing {
 	const struct fric_context *context;
 	const struct fric_contacts *contacts, *here; /* here: the contacts being compared, at vertices or of bodies */
 	const struct coefficients *coefficients, *body_coefficients;
+	const struct fric_query *query;
 	const double *velocities;
 	const struct results *results;
 	quad *areas;               /* integrals of a curve up to each point */

@@ -1,10 +1,12 @@
 /* The results to be compared, computed by the public functions. */
 #include "core/gradcheck/results.h"
 
+#include "core/assemble/barrier.h"
 #include "core/base/memory.h"
 #include "core/bodies/evaluate.h"
 #include "core/kernels/run.h"
 #include "core/motion/dofs.h"
+#include "core/motion/stencil.h"
 #include "core/order/sweep.h"
 
 struct forces_task {
@@ -32,11 +34,13 @@ static enum fric_code forces(const struct fric_context *context, const struct fr
 	return fricp_report_fault(contacts, fricp_sweep_run(context, contacts, forces_span, &task), error);
 }
 
-static bool allocate(const struct fric_context *context, const struct fric_contacts *c, struct results *results)
+static bool allocate(const struct fric_context *context, const struct fric_contacts *c, unsigned terms,
+                     struct results *results)
 {
 	const size_t dim = (size_t)c->dim, ndof = n_dofs(c), n = fric_n_contacts(c);
 	const size_t wrenches = c->bodies ? n_actions(c->bodies) * (size_t)n_body_dofs(c->dim) : 0;
-	results->arrays_bytes = (ndof + n + c->n * dim + wrenches + fric_n_inner(c) + 1) * sizeof(double);
+	const size_t members = terms & FRIC_TERM_BARRIER ? n * MOST_MEMBER_DOFS : 0;
+	results->arrays_bytes = (ndof + n + c->n * dim + wrenches + fric_n_inner(c) + members + 1) * sizeof(double);
 	results->arrays = memory_take(context->memory, results->arrays_bytes);
 	if (!results->arrays)
 		return false;
@@ -45,6 +49,7 @@ static bool allocate(const struct fric_context *context, const struct fric_conta
 	results->forces = results->potentials + n;
 	results->wrenches = results->forces + c->n * dim;
 	results->inner = results->wrenches + wrenches;
+	results->members = members ? results->inner + fric_n_inner(c) : NULL;
 	return true;
 }
 
@@ -61,15 +66,33 @@ static enum fric_code csr(const struct fric_context *context, const struct fric_
 	return fric_hessian_csr(context, contacts, results->inner, results->pattern, results->csr, error);
 }
 
+/* Adds the barrier's potentials, and computes gradients with respect to members from both terms. */
+static void add_barrier(const struct fric_contacts *c, const struct fric_query *query, struct results *results)
+{
+	const size_t dim = (size_t)c->dim;
+	for (size_t i = 0; i < c->n; i++) {
+		const enum fric_type type = contact_type(c, i);
+		double *out = results->members + i * MOST_MEMBER_DOFS, w[FRIC_MAX_STENCIL] = {0};
+		results->potentials[i] += fricp_barrier_member(query, type, i, out);
+		contact_weights(c, type, i, w);
+		for (size_t e = 0; e < dim * (size_t)fric_stencil_size(type) && (terms_of(query) & FRIC_TERM_FRICTION); e++)
+			out[e] += w[e / dim] * results->forces[i * dim + e % dim];
+	}
+}
+
 enum fric_code fricp_results_make(const struct fric_context *context, const struct fric_contacts *contacts,
                                   const struct fric_query *query, struct results *results, struct fric_error *error)
 {
 	*results = (struct results){0};
-	if (!allocate(context, contacts, results))
+	const unsigned terms = terms_of(query);
+	if (!allocate(context, contacts, terms, results))
 		return report_code(FRIC_E_MEMORY, error);
 	enum fric_code code = fric_evaluate(context, contacts, query, &results->potential, results->gradient, error);
-	if (code == FRIC_OK)
-		code = forces(context, contacts, query, results, error);
+	memset(results->potentials, 0, contacts->n * sizeof(double));
+	if (code == FRIC_OK && (terms & FRIC_TERM_FRICTION))
+		code = forces(context, contacts_for(contacts, query), query, results, error);
+	if (code == FRIC_OK && results->members)
+		add_barrier(contacts_for(contacts, query), query, results);
 	if (code == FRIC_OK && contacts->bodies)
 		code =
 			fricp_bodies_actions(context, contacts, query, results->potentials + contacts->n, results->wrenches, error);

@@ -8,6 +8,8 @@
 
 #include "core/fric.h"
 
+enum { MOST_MEMBER_DOFS = 3 * FRIC_MAX_STENCIL };
+
 /* Results for a query; arrays per contact are in the order of all groups. */
 struct results {
 	double potential;
@@ -16,6 +18,9 @@ struct results {
 	double *forces;     /* [n, dim] contacts at vertices: gradient with respect to the relative velocity */
 	double *wrenches;   /* contacts of bodies: gradient with respect to their twists, as in bodies/evaluate.h */
 	double *inner;      /* [fric_n_inner] */
+	double
+		*members; /* [n, MOST_MEMBER_DOFS] contacts at vertices: gradient with respect to the members; NULL unless the
+	                       query has the barrier term */
 	struct fric_pattern *pattern;
 	double *csr;    /* [n_entries of the pattern] */
 	double *arrays; /* private, like the sizes: allocation that contains the arrays above */

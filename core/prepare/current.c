@@ -480,11 +480,22 @@ static size_t padded(size_t bytes)
 static void carve(struct fric_current *current, size_t n, size_t n_positions)
 {
 	const size_t column = padded(n * sizeof(double)) / sizeof(double), bytes = padded(n);
-	double **const columns[N_COLUMNS] = {
-		&current->closest_point[0], &current->closest_point[1], &current->distance,   &current->energy,
-		&current->slope,            &current->curvature,        &current->normal[0],  &current->normal[1],
-		&current->normal[2],        &current->tangent[0],       &current->tangent[1], &current->tangent[2],
-		&current->slide[0],         &current->slide[1],         &current->slide[2],   &current->slide[3]};
+	double **const columns[N_COLUMNS] = {&current->closest_point[0],
+	                                     &current->closest_point[1],
+	                                     &current->distance,
+	                                     &current->energy,
+	                                     &current->slope,
+	                                     &current->curvature,
+	                                     &current->normal[0],
+	                                     &current->normal[1],
+	                                     &current->normal[2],
+	                                     &current->tangent[0],
+	                                     &current->tangent[1],
+	                                     &current->tangent[2],
+	                                     &current->slide[0],
+	                                     &current->slide[1],
+	                                     &current->slide[2],
+	                                     &current->slide[3]};
 	double *at = current->arrays;
 	for (int e = 0; e < N_COLUMNS; e++, at += column)
 		*columns[e] = at;
@@ -502,8 +513,8 @@ static struct fric_current *allocate(const struct fric_memory *memory, const str
 	if (!current)
 		return NULL;
 	current->memory = memory;
-	current->arrays_bytes =
-		N_COLUMNS * padded(n * sizeof(double)) + padded(n_positions * sizeof(double)) + 3 * padded(n);
+	current->arrays_bytes = N_COLUMNS * padded(n * sizeof(double)) + padded(n_positions * sizeof(double)) +
+	                        3 * padded(n);
 	current->arrays = memory_take(memory, current->arrays_bytes);
 	if (!current->arrays) {
 		free(current);
@@ -539,8 +550,7 @@ void fric_current_free(struct fric_current *current)
 	if (!current)
 		return;
 	if (current->skips_more)
-		memory_give(current->memory, current->lagged.normal_force.data,
-		            padded(current->at.n * sizeof(double)));
+		memory_give(current->memory, current->lagged.normal_force.data, padded(current->at.n * sizeof(double)));
 	memory_give(current->memory, current->arrays, current->arrays_bytes);
 	free(current);
 }

@@ -1,0 +1,335 @@
+#include "core/gradcheck/barrier.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/motion/stencil.h"
+
+enum { MOST_DOFS = 3 * FRIC_MAX_STENCIL };
+
+/* Steps are this fraction of the length over which the energy changes. Differences are extrapolated, so that what they
+ * neglect is of the fourth order. */
+#define STEP 0x1p-10L
+#define SHORT_STEP 0x1p-32L /* where the third derivative jumps */
+
+/* One contact at its positions. */
+struct subject {
+	const struct fric_contacts *c;
+	enum fric_type type;
+	int dim, n; /* n: DOFs of its members */
+	unsigned members;
+	bool mollified;
+	double mu, weight;
+	double normal[3], origin[3]; /* of a plane */
+	quad x[MOST_DOFS];           /* positions of the members, 3 per member */
+};
+
+static quad dot(const quad *a, const quad *b)
+{
+	return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static quad root(quad x)
+{
+	quad y = sqrtl((long double)x);
+	for (int i = 0; i < 2 && y > 0; i++)
+		y = (y + x / y) / 2;
+	return y;
+}
+
+static struct subject subject_of(const struct fric_query *query, const struct reference *r)
+{
+	const struct fric_current *current = query->current;
+	const struct fric_contacts *c = r->contacts;
+	struct subject s = {.c = c,
+	                    .type = r->type,
+	                    .dim = c->dim,
+	                    .n = r->m,
+	                    .members = current->feature[r->i],
+	                    .mollified = current->form[r->i] & FORM_MOLLIFIED,
+	                    .weight = *column_at(c->weight, r->i)};
+	for (int k = 0; k < fric_stencil_size(r->type); k++)
+		for (int d = 0; d < c->dim; d++)
+			s.x[3 * k + d] = current->positions[(size_t)c->vertices[k][r->i] * (size_t)c->dim + (size_t)d];
+	if (s.mollified)
+		s.mu = *column_at(c->mollifier, r->i);
+	for (int d = 0; d < 3 && r->type == FRIC_PLANE_VERTEX; d++) {
+		s.normal[d] = c->plane[d][r->i - c->start[r->type]];
+		s.origin[d] = c->plane[3 + d][r->i - c->start[r->type]];
+	}
+	return s;
+}
+
+/* ---- distance ---- */
+
+/* The difference r of the closest points and the weights of the members. */
+struct closest {
+	quad r[3], weight[FRIC_MAX_STENCIL], distance;
+	quad steepness; /* how fast the closest point moves: length of edges over the height of what they span */
+};
+
+static void plane_distance(const struct subject *s, const quad *x, struct closest *out)
+{
+	quad n[3], r[3];
+	for (int d = 0; d < 3; d++) {
+		n[d] = s->normal[d];
+		r[d] = x[d] - s->origin[d];
+	}
+	const quad along = dot(r, n) / dot(n, n);
+	for (int d = 0; d < 3; d++)
+		out->r[d] = along * n[d];
+	out->weight[0] = 1;
+	out->distance = root(dot(out->r, out->r));
+	out->steepness = 0;
+}
+
+/* Minimises |r0 + a e0 + b e1|^2; n: number of directions. */
+static quad minimise(int n, const quad *r, quad e[2][3], quad at[2])
+{
+	const quad g00 = dot(e[0], e[0]), g01 = dot(e[0], e[1]), g11 = dot(e[1], e[1]), p = -dot(r, e[0]),
+			   q = -dot(r, e[1]);
+	at[0] = at[1] = 0;
+	if (n == 0)
+		return 0;
+	if (n == 1) {
+		at[0] = p / g00;
+		return 1 / root(g00);
+	}
+	const quad determinant = g00 * g11 - g01 * g01;
+	at[0] = (p * g11 - q * g01) / determinant;
+	at[1] = (q * g00 - p * g01) / determinant;
+	return (root(g00) + root(g11)) / root(determinant);
+}
+
+static void find_closest(const struct subject *s, const quad *x, struct closest *out)
+{
+	const struct member *members = stencil_members(s->type);
+	int start[2] = {-1, -1}, which[2] = {0, 0}, n = 0;
+	quad e[2][3] = {{0}}, at[2], r[3];
+	memset(out, 0, sizeof(*out));
+	if (s->type == FRIC_PLANE_VERTEX) {
+		plane_distance(s, x, out);
+		return;
+	}
+	for (int k = 0; k < fric_stencil_size(s->type); k++) {
+		const int side = members[k].sign < 0;
+		if (!(s->members >> k & 1))
+			continue;
+		if (start[side] < 0) {
+			start[side] = k;
+			continue;
+		}
+		for (int d = 0; d < 3; d++)
+			e[n][d] = members[k].sign * (x[3 * k + d] - x[3 * start[side] + d]);
+		which[n++] = k;
+	}
+	for (int d = 0; d < 3; d++)
+		r[d] = x[3 * start[0] + d] - x[3 * start[1] + d];
+	out->steepness = minimise(n, r, e, at);
+	out->weight[start[0]] = 1;
+	out->weight[start[1]] = -1;
+	for (int m = 0; m < n; m++) {
+		const int sign = members[which[m]].sign;
+		out->weight[which[m]] = sign * at[m];
+		out->weight[start[sign < 0]] -= sign * at[m];
+	}
+	for (int d = 0; d < 3; d++)
+		out->r[d] = r[d] + at[0] * e[0][d] + at[1] * e[1][d];
+	out->distance = root(dot(out->r, out->r));
+}
+
+/* ---- energy ---- */
+
+/* kappa b and its derivative with respect to the distance, as in docs/laws.md. The logarithm's argument is exact, so that
+ * its rounding to long double does not matter. */
+static void barrier_at(const struct fric_barrier *b, quad distance, quad *energy, quad *slope)
+{
+	const quad dmin = b->dmin, dhat = b->dhat, D = distance * distance - dmin * dmin, E = (2 * dmin + dhat) * dhat;
+	const quad below = E - D, q = below / D;
+	quad value = 0, first = 0, scale = b->stiffness;
+	*energy = *slope = 0;
+	if (below <= 0)
+		return;
+	const quad L = b->type == FRIC_CUBIC_BARRIER ? 0 : -log1pl((long double)q); /* ln(D/E) */
+	switch (b->type) {
+	case FRIC_CLAMPED_LOG:
+	case FRIC_NORMALIZED_CLAMPED_LOG:
+		value = -below * below * L;
+		first = below * (2 * L - q);
+		break;
+	case FRIC_CLAMPED_LOG_SQUARED:
+		value = below * below * L * L;
+		first = -2 * below * L * (L - q);
+		break;
+	case FRIC_CUBIC_BARRIER:
+		value = 2 * below * below * below / (3 * E);
+		first = -2 * below * below / E;
+		break;
+	case FRIC_TWO_STAGE:
+		value = q <= 1 ? below * below / 2 : E * E / 4 * (0.5L - 0.69314718055994530942L - L);
+		first = q <= 1 ? -below : -E * E / (4 * D);
+		break;
+	}
+	if (b->scaling == FRIC_SCALING_PHYSICAL || b->type == FRIC_NORMALIZED_CLAMPED_LOG)
+		scale /= E * E;
+	if (b->scaling == FRIC_SCALING_PHYSICAL)
+		scale *= dhat;
+	*energy = scale * value;
+	*slope = scale * first * 2 * distance;
+}
+
+static void cross(const quad *a, const quad *b, quad *c)
+{
+	for (int d = 0; d < 3; d++)
+		c[d] = a[(d + 1) % 3] * b[(d + 2) % 3] - a[(d + 2) % 3] * b[(d + 1) % 3];
+}
+
+/* m and its gradient at the members. */
+static quad mollifier_at(const struct subject *s, const quad *x, quad gradient[MOST_DOFS])
+{
+	quad a[3], b[3], n[3], by[2][3];
+	for (int d = 0; d < 3; d++) {
+		a[d] = x[3 + d] - x[d];
+		b[d] = x[9 + d] - x[6 + d];
+	}
+	cross(a, b, n);
+	cross(b, n, by[0]);
+	cross(n, a, by[1]);
+	const quad ratio = dot(n, n) / s->mu, first = 2 * (1 - ratio) / s->mu;
+	for (int e = 0; e < MOST_DOFS; e++)
+		gradient[e] = (e / 3 % 2 ? 2 : -2) * first * by[e / 6][e % 3];
+	return (2 - ratio) * ratio;
+}
+
+/* @param gradient  [n] may be NULL */
+static quad energy_at(const struct subject *s, const quad *x, quad *gradient)
+{
+	struct closest closest;
+	quad energy, slope, m = 1, change[MOST_DOFS] = {0};
+	find_closest(s, x, &closest);
+	barrier_at(&s->c->barrier, closest.distance, &energy, &slope);
+	if (s->mollified)
+		m = mollifier_at(s, x, change);
+	for (int e = 0; e < s->n && gradient; e++) {
+		const int k = e / s->dim, d = e % s->dim;
+		gradient[e] = s->weight *
+		              (m * slope * closest.weight[k] * closest.r[d] / closest.distance + energy * change[3 * k + d]);
+	}
+	return s->weight * m * energy;
+}
+
+/* ---- differences ---- */
+
+static quad absolute(quad x)
+{
+	return x < 0 ? -x : x;
+}
+
+static quad lesser(quad a, quad b)
+{
+	return a < b ? a : b;
+}
+
+/* The step; 0 if the barrier does not act. */
+static quad step_of(const struct subject *s)
+{
+	const struct fric_barrier *b = &s->c->barrier;
+	struct closest closest;
+	quad most = 1, fraction = STEP;
+	find_closest(s, s->x, &closest);
+	const quad d = closest.distance, gap = d - b->dmin, left = b->dhat - gap,
+			   E = (2 * b->dmin + (quad)b->dhat) * b->dhat;
+	if (left <= 0)
+		return 0;
+	for (int k = 0; k < FRIC_MAX_STENCIL; k++)
+		if (absolute(closest.weight[k]) > most)
+			most = absolute(closest.weight[k]);
+	quad length = lesser(gap, left) / most;
+	if (closest.steepness > 0)
+		length = lesser(length, 1 / (closest.steepness * most));
+	if (b->type == FRIC_TWO_STAGE && absolute(2 * gap * (d + b->dmin) - E) < 32 * STEP * d * length * most)
+		fraction = SHORT_STEP;
+	return fraction * length;
+}
+
+/* The energy's change per length along DOF e, over steps h and 2h. */
+static quad slope_along(const struct subject *s, int e, quad h)
+{
+	quad x[MOST_DOFS], change[2];
+	const int at = 3 * (e / s->dim) + e % s->dim;
+	memcpy(x, s->x, sizeof(x));
+	for (int i = 0; i < 2; i++) {
+		const quad step = (i + 1) * h;
+		x[at] = s->x[at] + step;
+		change[i] = energy_at(s, x, NULL);
+		x[at] = s->x[at] - step;
+		change[i] = (change[i] - energy_at(s, x, NULL)) / (2 * step);
+	}
+	return (4 * change[0] - change[1]) / 3;
+}
+
+/* The gradient's. */
+static void slopes_along(const struct subject *s, int e, quad h, quad out[MOST_DOFS])
+{
+	quad x[MOST_DOFS], ahead[MOST_DOFS], behind[MOST_DOFS];
+	const int at = 3 * (e / s->dim) + e % s->dim;
+	memcpy(x, s->x, sizeof(x));
+	for (int i = 0; i < 2; i++) {
+		const quad step = (i + 1) * h, share = (i == 0 ? (quad)4 : (quad)-1) / 3;
+		x[at] = s->x[at] + step;
+		energy_at(s, x, ahead);
+		x[at] = s->x[at] - step;
+		energy_at(s, x, behind);
+		for (int f = 0; f < s->n; f++)
+			out[f] = (i == 0 ? 0 : out[f]) + share * (ahead[f] - behind[f]) / (2 * step);
+	}
+}
+
+static long double largest_size(const long double *x, int n)
+{
+	long double most = 0;
+	for (int e = 0; e < n; e++)
+		most = fmaxl(most, fabsl(x[e]));
+	return most;
+}
+
+static void add_expected(struct expected *sum, long double value, long double scale)
+{
+	sum->value += value;
+	sum->scale += floored(scale);
+}
+
+static void add_block(long double block[MOST_DOFS][MOST_DOFS], struct reference *r)
+{
+	const long double scale = largest_size(block[0], MOST_DOFS * MOST_DOFS);
+	for (int e = 0; e < r->m; e++)
+		for (int f = 0; f < r->m; f++) {
+			const long double x = test_vector(r->row.dof[f]);
+			add_expected(&r->block[e][f], block[e][f], scale);
+			add_expected(&r->row.product[e], block[e][f] * x, scale * fabsl(x));
+		}
+}
+
+void fricp_expect_barrier(const struct fric_query *query, struct reference *r)
+{
+	const long double time_step = time_step_of(query);
+	long double gradient[MOST_DOFS] = {0}, block[MOST_DOFS][MOST_DOFS] = {{0}};
+	if (r->contacts->skipped[r->i] && skip_reason(r->contacts, r->i) != FRIC_OK)
+		return;
+	const struct subject s = subject_of(query, r);
+	const quad h = step_of(&s);
+	if (h == 0)
+		return;
+	const long double energy = (long double)energy_at(&s, s.x, NULL) / time_step;
+	for (int e = 0; e < s.n; e++) {
+		quad slopes[MOST_DOFS];
+		gradient[e] = (long double)slope_along(&s, e, h);
+		slopes_along(&s, e, h, slopes);
+		for (int f = 0; f < s.n; f++)
+			block[e][f] = time_step * (long double)slopes[f];
+	}
+	add_expected(&r->row.potential, energy, fabsl(energy));
+	for (int e = 0; e < s.n; e++)
+		add_expected(&r->row.gradient[e], gradient[e], largest_size(gradient, s.n));
+	add_block(block, r);
+}

@@ -1,0 +1,100 @@
+/* fric_compare with the barrier: correct results agree, wrong ones are detected and located. */
+#include "core/gradcheck/results.h"
+
+#include "core/assemble/blocks.h"
+#include "tests/property/barrier_scene.h"
+
+static struct scene s;
+
+struct subject {
+	struct fric_contacts *contacts;
+	struct fric_current *current;
+	struct fric_query query;
+};
+
+static void open_subject(unsigned terms, struct subject *t)
+{
+	struct fric_error error;
+	assert_ok(fric_prepare(&serial, &s.batch, &t->contacts, &error));
+	assert_ok(fric_current_create(&serial, t->contacts, s.current, &t->current, &error));
+	t->query =
+		(struct fric_query){.velocities = s.velocities, .terms = terms, .current = t->current, .time_step = 0.25};
+}
+
+static void close_subject(struct subject *t)
+{
+	fric_current_free(t->current);
+	fric_contacts_free(t->contacts);
+}
+
+static void correct_results_agree(void **unused)
+{
+	(void)unused;
+	for (int dim = 2; dim <= 3; dim++)
+		for (int kind = 0; kind < 2 * 5; kind++) {
+			struct fric_comparison comparison;
+			struct fric_error error;
+			struct subject t;
+			make_scene(dim, kind % 2 ? FRIC_FEATURES_SEARCH : FRIC_FEATURES_GIVEN, &s);
+			s.batch.barrier.type = (enum fric_barrier_type)(kind / 2);
+			s.batch.barrier.scaling = kind % 3 ? FRIC_SCALING_PHYSICAL : FRIC_SCALING_NONE;
+			s.batch.barrier.dmin = kind % 4 ? 0 : 1e-3;
+			open_subject(kind % 3 ? FRIC_TERM_BARRIER : FRIC_TERM_BARRIER | FRIC_TERM_FRICTION, &t);
+			assert_ok(fric_compare(&serial, t.contacts, &t.query, &comparison, &error));
+			if (!comparison.agrees)
+				print_error("dim %d kind %d: group %d contact %d quantity %d difference %g\n", dim, kind,
+				            comparison.group, (int)comparison.worst, comparison.quantity,
+				            comparison.relative_difference);
+			assert_true(comparison.agrees);
+			assert_true(comparison.of[FRIC_HESSIAN].largest_entry > 0);
+			close_subject(&t);
+		}
+}
+
+/* What is falsified in the results of one contact. */
+enum fault_in { IN_POTENTIAL, IN_MEMBERS, IN_BLOCK, IN_GRADIENT, IN_CSR, N_FAULTS };
+
+static void falsify(struct results *r, enum fault_in fault, const struct fric_contacts *c, size_t i)
+{
+	switch (fault) {
+	case IN_POTENTIAL: r->potentials[i] *= 1 + 1e-6; break;
+	case IN_MEMBERS: r->members[MOST_MEMBER_DOFS * i + 4] += 1e-4; break;
+	case IN_BLOCK: r->inner[block_at(c, contact_type(c, i), i)] += 1e-3; break;
+	case IN_GRADIENT: r->gradient[5] += 1e-3; break;
+	default: r->csr[7] += 1e-2;
+	}
+}
+
+static void wrong_results_are_detected(void **unused)
+{
+	(void)unused;
+	make_scene(3, FRIC_FEATURES_SEARCH, &s);
+	for (enum fault_in fault = 0; fault < N_FAULTS; fault++) {
+		struct fric_comparison comparison;
+		struct fric_error error;
+		struct results results;
+		struct subject t;
+		open_subject(FRIC_TERM_BARRIER, &t);
+		size_t i = t.contacts->start[FRIC_FACE_VERTEX];
+		while (t.current->energy[i] == 0)
+			i++;
+		assert_ok(fricp_results_make(&serial, t.contacts, &t.query, &results, &error));
+		falsify(&results, fault, t.contacts, i);
+		assert_ok(fricp_results_compare(&serial, t.contacts, &t.query, &results, &comparison, &error));
+		assert_false(comparison.agrees);
+		if (fault <= IN_BLOCK) {
+			assert_int_equal(comparison.group, FRIC_FACE_VERTEX);
+			assert_int_equal(comparison.worst, i - t.contacts->start[FRIC_FACE_VERTEX]);
+			assert_int_equal(comparison.quantity, (int)fault);
+		}
+		fricp_results_free(&serial, &results);
+		close_subject(&t);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(correct_results_agree),
+	                                   cmocka_unit_test(wrong_results_are_detected)};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
