@@ -9,6 +9,7 @@
 #include "core/barrier/mollifier.h"
 #include "core/base/memory.h"
 #include "core/base/parallel.h"
+#include "core/bodies/hessian.h"
 #include "core/contacts/span.h"
 #include "core/kernels/kernels.h"
 #include "core/motion/stencil.h"
@@ -160,4 +161,28 @@ struct fault fricp_blocks(const struct fric_context *context, const struct fric_
 	inner[n_all_blocks(contacts)] = 1;
 	memory_give(context->memory, friction, bytes);
 	return fault;
+}
+
+/* ---- either form ---- */
+
+enum fric_code fric_hessian_inner(const struct fric_context *context, const struct fric_contacts *contacts,
+                                  const struct fric_query *query, enum fric_projection projection, double *inner,
+                                  struct fric_error *error)
+{
+	if (terms_of(query) & FRIC_TERM_BARRIER)
+		return fricp_report_fault(contacts, fricp_blocks(context, contacts, query, projection, inner), error);
+	if (contacts->terms & FRIC_TERM_BARRIER)
+		inner[n_all_blocks(contacts)] = 0;
+	const struct fault fault = fricp_friction_inner(context, contacts_for(contacts, query), query, projection, inner);
+	if (fault.code != FRIC_OK || !contacts->bodies)
+		return fricp_report_fault(contacts, fault, error);
+	return fricp_bodies_inner(context, contacts, query, projection, inner, NULL, error);
+}
+
+size_t fric_n_inner(const struct fric_contacts *contacts)
+{
+	const struct fric_contacts *b = contacts->bodies;
+	if (contacts->terms & FRIC_TERM_BARRIER)
+		return n_all_blocks(contacts) + 1;
+	return first_body_inner(contacts) + (b ? b->n * body_inner_size(b->dim) : 0);
 }

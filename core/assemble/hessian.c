@@ -1,6 +1,5 @@
 #include "core/assemble/hessian.h"
 
-#include "core/assemble/blocks.h"
 #include "core/assemble/rows.h"
 #include "core/base/stream.h"
 #include "core/bodies/hessian.h"
@@ -38,20 +37,6 @@ struct fault fricp_friction_inner(const struct fric_context *context, const stru
 	struct inner_task task = {fricp_kernel_task(context, contacts, query, KERNEL_INNER), inner};
 	task.kernel.projection = projection;
 	return fricp_sweep_run(context, contacts, inner_span, &task);
-}
-
-enum fric_code fric_hessian_inner(const struct fric_context *context, const struct fric_contacts *contacts,
-                                  const struct fric_query *query, enum fric_projection projection, double *inner,
-                                  struct fric_error *error)
-{
-	if (terms_of(query) & FRIC_TERM_BARRIER)
-		return fricp_report_fault(contacts, fricp_blocks(context, contacts, query, projection, inner), error);
-	if (contacts->terms & FRIC_TERM_BARRIER)
-		inner[n_all_blocks(contacts)] = 0;
-	const struct fault fault = fricp_friction_inner(context, contacts_for(contacts, query), query, projection, inner);
-	if (fault.code != FRIC_OK || !contacts->bodies)
-		return fricp_report_fault(contacts, fault, error);
-	return fricp_bodies_inner(context, contacts, query, projection, inner, NULL, error);
 }
 
 struct factors_task {
@@ -148,14 +133,6 @@ enum fric_code fric_hessian_factors(const struct fric_context *context, const st
 int fric_body_inner_size(int dim)
 {
 	return (int)body_inner_size(dim);
-}
-
-size_t fric_n_inner(const struct fric_contacts *contacts)
-{
-	const struct fric_contacts *b = contacts->bodies;
-	if (contacts->terms & FRIC_TERM_BARRIER)
-		return n_all_blocks(contacts) + 1;
-	return first_body_inner(contacts) + (b ? b->n * body_inner_size(b->dim) : 0);
 }
 
 /* fricp_core_block for numbers whose products may over- or underflow although the result does not. */
