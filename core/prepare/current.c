@@ -22,7 +22,7 @@ struct creation {
 };
 
 /* A span in preparation. Below, j counts its contacts. */
-struct drafts {
+struct gathering {
 	const struct creation *task;
 	struct span span;
 	uint8_t code[FRIC_SPAN];
@@ -31,7 +31,7 @@ struct drafts {
 	double extreme[FRIC_SPAN];          /* 1: doubles may not be accurate enough for the energy */
 };
 
-static const struct fric_contacts *contacts_of(const struct drafts *d)
+static const struct fric_contacts *contacts_of(const struct gathering *d)
 {
 	return d->task->current->contacts;
 }
@@ -49,7 +49,7 @@ static enum gap_kind kind_of(const struct feature *f)
 }
 
 /* Copies point v of a feature. Planes have their origin and normal as points 1 and 2. */
-static void copy_point(const struct drafts *d, size_t j, const struct feature *f, int v, double p[3])
+static void copy_point(const struct gathering *d, size_t j, const struct feature *f, int v, double p[3])
 {
 	const struct fric_contacts *c = contacts_of(d);
 	const size_t i = d->span.begin + j, dim = (size_t)c->dim;
@@ -68,26 +68,26 @@ static int n_points(enum gap_kind kind)
 	return n[kind];
 }
 
-static void points_of(const struct drafts *d, size_t j, const struct feature *f, double p[FRIC_MAX_STENCIL][3])
+static void points_of(const struct gathering *d, size_t j, const struct feature *f, double p[FRIC_MAX_STENCIL][3])
 {
 	for (int v = 0; v < n_points(kind_of(f)); v++)
 		copy_point(d, j, f, v, p[v]);
 }
 
-static double mollifier_at(const struct drafts *d, size_t j)
+static double mollifier_at(const struct gathering *d, size_t j)
 {
 	const struct fric_contacts *c = contacts_of(d);
 	return c->mollifier.data && d->span.type == FRIC_EDGE_EDGE ? *column_at(c->mollifier, d->span.begin + j) : 0;
 }
 
-static bool is_searched(const struct drafts *d, size_t j)
+static bool is_searched(const struct gathering *d, size_t j)
 {
 	if (d->span.type == FRIC_VERTEX_VERTEX || d->span.type == FRIC_PLANE_VERTEX)
 		return false;
 	return contacts_of(d)->features_from == FRIC_FEATURES_SEARCH || mollifier_at(d, j) > 0;
 }
 
-static enum fric_code search(struct drafts *d, size_t j)
+static enum fric_code search(struct gathering *d, size_t j)
 {
 	const struct fric_contacts *c = contacts_of(d);
 	struct fric_current *current = d->task->current;
@@ -110,7 +110,7 @@ static enum fric_code search(struct drafts *d, size_t j)
 }
 
 /* Finds the feature of contact j, and whether it is mollified. */
-static void find_feature(struct drafts *d, size_t j)
+static void find_feature(struct gathering *d, size_t j)
 {
 	struct fric_current *current = d->task->current;
 	const enum fric_type type = d->span.type;
@@ -123,7 +123,7 @@ static void find_feature(struct drafts *d, size_t j)
 
 /* ---- gaps ---- */
 
-static uint8_t curved(const struct drafts *d, enum gap_kind kind)
+static uint8_t curved(const struct gathering *d, enum gap_kind kind)
 {
 	const bool flat = contacts_of(d)->dim == 2;
 	if (kind == GAP_POINTS)
@@ -133,7 +133,7 @@ static uint8_t curved(const struct drafts *d, enum gap_kind kind)
 
 /* Stores a gap, whose coordinates are those of the feature. If the feature's sides are exchanged, so are the signs of n
  * and of the second tangent. */
-static void store_gap(struct drafts *d, size_t j, const struct feature *f, const struct gap *g)
+static void store_gap(struct gathering *d, size_t j, const struct feature *f, const struct gap *g)
 {
 	struct fric_current *current = d->task->current;
 	const size_t i = d->span.begin + j;
@@ -176,7 +176,7 @@ static void plain_gaps(enum gap_kind kind, struct gap_workspace *w)
 	}
 }
 
-static void run_gaps(const struct drafts *d, enum gap_kind kind, struct gap_workspace *w)
+static void run_gaps(const struct gathering *d, enum gap_kind kind, struct gap_workspace *w)
 {
 	if (d->task->kernels->gaps[kind])
 		d->task->kernels->gaps[kind](w);
@@ -185,7 +185,7 @@ static void run_gaps(const struct drafts *d, enum gap_kind kind, struct gap_work
 }
 
 /* Finds the gap of contact j in 113 bits. */
-static void find_gap(struct drafts *d, size_t j, const struct feature *f, struct gap *gap)
+static void find_gap(struct gathering *d, size_t j, const struct feature *f, struct gap *gap)
 {
 	double p[FRIC_MAX_STENCIL][3];
 	points_of(d, j, f, p);
@@ -196,7 +196,7 @@ static void find_gap(struct drafts *d, size_t j, const struct feature *f, struct
 
 /* ---- gaps of given features in space: in place ---- */
 
-static void load_positions(const struct drafts *d, const struct feature *f, struct gap_workspace *w)
+static void load_positions(const struct gathering *d, const struct feature *f, struct gap_workspace *w)
 {
 	const struct fric_contacts *c = contacts_of(d);
 	const size_t n = d->span.n, k = (size_t)stencil_size_of(d->span.type);
@@ -216,7 +216,7 @@ static void load_positions(const struct drafts *d, const struct feature *f, stru
 		}
 }
 
-static void find_given_gaps(struct drafts *d)
+static void find_given_gaps(struct gathering *d)
 {
 	struct fric_current *current = d->task->current;
 	const struct feature whole = whole_stencil(d->span.type);
@@ -279,7 +279,7 @@ static struct gap gap_at(const struct gap_workspace *w, size_t m)
 }
 
 /* Finds the gaps of some contacts of the span, all of one kind. */
-static void find_gaps(struct drafts *d, enum gap_kind kind, const uint8_t *which, size_t n)
+static void find_gaps(struct gathering *d, enum gap_kind kind, const uint8_t *which, size_t n)
 {
 	struct gap_results results;
 	struct gap_workspace w = {.n = n};
@@ -302,7 +302,7 @@ static void find_gaps(struct drafts *d, enum gap_kind kind, const uint8_t *which
 	}
 }
 
-static void find_searched_gaps(struct drafts *d)
+static void find_searched_gaps(struct gathering *d)
 {
 	for (size_t j = 0; j < d->span.n; j++)
 		find_feature(d, j);
@@ -317,7 +317,7 @@ static void find_searched_gaps(struct drafts *d)
 	}
 }
 
-static void find_all_gaps(struct drafts *d)
+static void find_all_gaps(struct gathering *d)
 {
 	const struct fric_contacts *c = contacts_of(d);
 	bool searched = c->dim == 2;
@@ -346,7 +346,7 @@ static bool is_finite_energy(const struct energy *e)
 }
 
 /* Evaluates the barrier at contact j. */
-static enum fric_code find_energy(const struct drafts *d, size_t j, struct energy *energy)
+static enum fric_code find_energy(const struct gathering *d, size_t j, struct energy *energy)
 {
 	const struct creation *task = d->task;
 	const struct fric_contacts *c = contacts_of(d);
@@ -362,7 +362,7 @@ static enum fric_code find_energy(const struct drafts *d, size_t j, struct energ
 	return is_finite_energy(energy) ? FRIC_OK : FRIC_E_NOT_FINITE;
 }
 
-static void store_energy(const struct drafts *d, size_t j, const struct energy *energy)
+static void store_energy(const struct gathering *d, size_t j, const struct energy *energy)
 {
 	struct fric_current *current = d->task->current;
 	const size_t i = d->span.begin + j;
@@ -373,7 +373,7 @@ static void store_energy(const struct drafts *d, size_t j, const struct energy *
 
 /* Evaluates the barrier at all contacts of the span in a kernel.
  * @return whether all of them are within dmin and in the range of doubles, so that nothing else is left to do */
-static bool run_kernel(struct drafts *d)
+static bool run_kernel(struct gathering *d)
 {
 	const struct creation *task = d->task;
 	const struct fric_contacts *c = contacts_of(d);
@@ -396,7 +396,7 @@ static bool run_kernel(struct drafts *d)
 	return fine && all_finite(w.energy, w.n) && all_finite(w.slope, w.n) && all_finite(w.curvature, w.n);
 }
 
-static void find_energies(struct drafts *d)
+static void find_energies(struct gathering *d)
 {
 	if (run_kernel(d))
 		return;
@@ -430,7 +430,7 @@ static void skip(struct fric_current *current, size_t i, enum fric_code code)
 }
 
 /* Skips faulty contacts, and those that were skipped before; otherwise reports the first fault. */
-static void settle(struct drafts *d, size_t *n_skipped, struct fault *fault)
+static void settle(struct gathering *d, size_t *n_skipped, struct fault *fault)
 {
 	struct fric_current *current = d->task->current;
 	const struct fric_contacts *c = contacts_of(d);
@@ -455,7 +455,7 @@ static void create_chunk(void *data, size_t chunk, size_t begin, size_t end, str
 	size_t n_skipped = 0;
 	(void)chunk;
 	for (size_t at = begin; at < end && fault->code == FRIC_OK;) {
-		struct drafts d;
+		struct gathering d;
 		d.task = task;
 		d.span = next_span(task->current->contacts, at, end);
 		find_all_gaps(&d);
