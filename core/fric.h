@@ -341,7 +341,8 @@ size_t fric_n_skipped(const struct fric_contacts *contacts);
  * @param gradient   [n_dofs]: force; for a body, force and the torque about its point; the friction force is its
  *                   negative; overwritten
  * Allocates while it runs: for the gradient a schedule, unless `query` has one, and from memory at most dim doubles
- * per vertex of a contact and 6 per body of a contact; for the potential a few sums from malloc.
+ * per vertex of a contact and 6 per body of a contact; for the potential a few sums from malloc. With both terms also a
+ * second gradient, from memory.
  */
 enum fric_code fric_evaluate(const struct fric_context *context, const struct fric_contacts *contacts,
                              const struct fric_query *query, double *potential, double *gradient,
@@ -411,7 +412,7 @@ size_t fric_n_inner(const struct fric_contacts *contacts);
  * friction block and barrier block by itself.
  * @param inner  [fric_n_inner] A of every contact in order; overwritten. If the query has the barrier term, it has
  *               whole blocks of the sum of all terms instead, in a form that only triplets, csr and bsr read
- * Allocates nothing.
+ * Allocates nothing, but with both terms friction's inner matrices while it runs, from memory.
  */
 enum fric_code fric_hessian_inner(const struct fric_context *context, const struct fric_contacts *contacts,
                                   const struct fric_query *query, enum fric_projection projection, double *inner,
@@ -443,7 +444,8 @@ enum fric_code fric_stencil_weights(const struct fric_context *context, const st
  * @param products   [n_vectors, n_dofs]; overwritten; must not overlap the vectors
  * @return FRIC_OK; FRIC_E_NOT_FINITE if an inner matrix or a product overflows; or another error's code
  * Allocates while it runs, from memory: a schedule, unless `query` has one, inner matrices, at most dim doubles per
- * vertex of a contact or 8 MiB, and 6 doubles per body of a contact.
+ * vertex of a contact or 8 MiB, and 6 doubles per body of a contact. With the barrier, whole blocks instead of inner
+ * matrices.
  */
 enum fric_code fric_hessian_products(const struct fric_context *context, const struct fric_contacts *contacts,
                                      const struct fric_query *query, enum fric_projection projection, size_t n_vectors,

@@ -380,9 +380,46 @@ static void test_mollified(void **state)
 	compare(3, FRIC_EDGE_EDGE, false, true, 200);
 }
 
+/* Lengths and stiffnesses of any size: results scale with them, and none is NaN. */
+static void test_extremes(void **state)
+{
+	(void)state;
+	static const int exponents[] = {-280, -150, -90, 0, 90, 150, 280};
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
+		for (int kind = 0; kind < 20; kind++) {
+			struct pair pair = random_pair(3, type, kind % 2, false);
+			struct results plain = {0}, r = {0};
+			while (!is_fit(&pair))
+				pair = random_pair(3, type, kind % 2, false);
+			pair.barrier.type = FRIC_NORMALIZED_CLAMPED_LOG; /* its energy has no unit of length */
+			pair.barrier.scaling = FRIC_SCALING_NONE;
+			pair.mu = 0;
+			compute(&serial, &pair, FRIC_PROJECT_CLAMP, &plain);
+			for (size_t e = 0; e < sizeof(exponents) / sizeof(exponents[0]); e++) {
+				struct pair scaled = pair;
+				const int by = exponents[e];
+				for (int k = 0; k < n_points(&pair); k++)
+					for (int x = 0; x < 3; x++)
+						scaled.p[k][x] = ldexp(pair.p[k][x], type == FRIC_PLANE_VERTEX && k == 2 ? 0 : by);
+				scaled.barrier.dhat = ldexp(pair.barrier.dhat, by);
+				scaled.barrier.dmin = ldexp(pair.barrier.dmin, by);
+				scaled.barrier.stiffness = ldexp(pair.barrier.stiffness, by);
+				compute(&serial, &scaled, FRIC_PROJECT_CLAMP, &r);
+				const int n = n_dofs_of(&pair);
+				assert_near(ldexp(r.energy, -by) / plain.energy, 1, 1e-12);
+				assert_true(difference(r.gradient, plain.gradient, n, largest_in(plain.gradient, n)) < 1e-12);
+				for (int i = 0; i < n; i++)
+					for (int j = 0; j < n; j++)
+						r.hessian[i][j] = ldexp(r.hessian[i][j], by);
+				assert_true(difference(r.hessian[0], plain.hessian[0], MOST * MOST,
+				                       largest_in(plain.hessian[0], MOST * MOST)) < 1e-11);
+			}
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_given), cmocka_unit_test(test_searched),
-	                                   cmocka_unit_test(test_mollified)};
+	                                   cmocka_unit_test(test_mollified), cmocka_unit_test(test_extremes)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
