@@ -9,6 +9,7 @@
 #include "core/barrier/mollifier.h"
 #include "core/base/memory.h"
 #include "core/base/parallel.h"
+#include "core/base/vectors.h"
 #include "core/bodies/hessian.h"
 #include "core/contacts/span.h"
 #include "core/kernels/kernels.h"
@@ -110,20 +111,18 @@ static size_t run_kernel(const struct block_task *task, struct span span, double
 INLINE void span_blocks(enum fric_type type, const struct block_task *task, struct span span, double *out,
                         struct fault *fault)
 {
-	const size_t n = n_block_numbers(task->contacts->dim, stencil_size_of(type)), done = run_kernel(task, span, out);
-	for (size_t i = span.begin; i < span.begin + span.n; i++, out += n) {
-		double sum = 0;
-		if (i >= span.begin + done)
-			barrier_block(type, task, i, out);
-		if (task->friction && !task->contacts->skipped[i])
-			add_friction(type, task, i, out);
-		for (size_t e = 0; e < n; e++)
-			sum += out[e] * 0;
-		if (sum != 0) {
-			*fault = (struct fault){FRIC_E_NOT_FINITE, i};
-			return;
-		}
-	}
+	const size_t n = n_block_numbers(task->contacts->dim, stencil_size_of(type));
+	for (size_t j = run_kernel(task, span, out); j < span.n; j++)
+		barrier_block(type, task, span.begin + j, out + j * n);
+	for (size_t j = 0; j < span.n && task->friction; j++)
+		if (!task->contacts->skipped[span.begin + j])
+			add_friction(type, task, span.begin + j, out + j * n);
+	if (all_finite(out, span.n * n))
+		return;
+	size_t j = 0;
+	while (all_finite(out + j * n, n))
+		j++;
+	*fault = (struct fault){FRIC_E_NOT_FINITE, span.begin + j};
 }
 
 static void block_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
