@@ -158,6 +158,7 @@ struct fault fricp_blocks(const struct fric_context *context, const struct fric_
 	if (fault.code == FRIC_OK)
 		fault = fricp_parallel_chunks(context, contacts->n, block_chunk, &task);
 	inner[n_all_blocks(contacts)] = 1;
+	inner[n_all_blocks(contacts) + 1] = 0;
 	memory_give(context->memory, friction, bytes);
 	return fault;
 }
@@ -182,6 +183,6 @@ size_t fric_n_inner(const struct fric_contacts *contacts)
 {
 	const struct fric_contacts *b = contacts->bodies;
 	if (contacts->terms & FRIC_TERM_BARRIER)
-		return n_all_blocks(contacts) + 1;
+		return n_all_blocks(contacts) + N_BEHIND_BLOCKS;
 	return first_body_inner(contacts) + (b ? b->n * body_inner_size(b->dim) : 0);
 }

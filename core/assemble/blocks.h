@@ -38,7 +38,10 @@ static inline size_t n_all_blocks(const struct fric_contacts *c)
 	return block_at(c, FRIC_N_VERTEX_TYPES - 1, c->start[FRIC_N_VERTEX_TYPES]);
 }
 
-/* Whether an array of fric_n_inner numbers has whole blocks: its last number tells. */
+/* Numbers behind the blocks: whether these are whole blocks, and one that vectors read beyond the last block. */
+enum { N_BEHIND_BLOCKS = 2 };
+
+/* Whether an array of fric_n_inner numbers has whole blocks. */
 static inline bool has_blocks(const struct fric_contacts *c, const double *inner)
 {
 	return (c->terms & FRIC_TERM_BARRIER) && inner[n_all_blocks(c)] != 0;

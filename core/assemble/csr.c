@@ -246,12 +246,19 @@ struct nine {
 INLINE void load_nine(const double *from, int i, int j, struct nine *x)
 {
 	from += i > j ? part_at(3, i, j) : part_at(3, j, i);
-	memcpy(&x->most, from, i == j ? 6 * sizeof(double) : sizeof(x->most));
+	memcpy(&x->most, from, sizeof(x->most)); /* of a triangle also the next two numbers, which there always are */
 	x->last = from[i == j ? 5 : 8];
 	if (i == j)
 		x->most = __builtin_shufflevector(x->most, x->most, 0, 1, 3, 1, 2, 4, 3, 4);
 	else if (i < j)
 		x->most = __builtin_shufflevector(x->most, x->most, 0, 3, 6, 1, 4, 7, 2, 5);
+}
+
+/* Not an initializer of an array, which gcc turns into a string instruction (see clear_blocks). */
+INLINE void clear_nine(struct nine *x)
+{
+	x->most = (eight){0};
+	x->last = 0;
 }
 
 INLINE void subtract_nine(struct nine *from, const struct nine *x)
@@ -273,14 +280,17 @@ INLINE void add_nine(double *to, const struct nine *x)
 INLINE void add_corner_by_eight(const double *from, int corner, const uint32_t *places, double *sums)
 {
 	const size_t n = 10;
-	struct nine block[FRIC_MAX_STENCIL] = {{{0}, 0}};
+	struct nine block[FRIC_MAX_STENCIL];
+	clear_nine(&block[0]);
 	UNROLL
 	for (int j = 1; j < FRIC_MAX_STENCIL; j++) {
 		if (corner > 0)
 			load_nine(from, corner, j, &block[j]);
+		else
+			clear_nine(&block[j]);
 		UNROLL
 		for (int m = 1; m < FRIC_MAX_STENCIL && corner == 0; m++) {
-			struct nine part = {{0}, 0};
+			struct nine part;
 			load_nine(from, m, j, &part);
 			subtract_nine(&block[j], &part);
 		}
