@@ -365,6 +365,30 @@ enum fric_code fric_line(const struct fric_context *context, const struct fric_c
                          const struct fric_query *query, const double *direction, size_t n_steps, const double *steps,
                          double *potential, double *slope, struct fric_error *error);
 
+/* A step, and what limits it. contact < 0: nothing does, and the step is 1. */
+struct fric_step {
+	double step;
+	enum fric_type group;
+	int64_t contact;
+};
+/**
+ * How far contacts can move: a step t in [0, 1] such that from positions to positions + t * direction every contact's
+ * distance - dmin stays >= keep times what it is at the start. Distances are those of the two primitives of a stencil
+ * (closest points are clamped, whatever the batch's closest_features). Conservative: the largest such t is larger by
+ * at most a thousandth, if it is not limited by a distance that touches the limit within rounding.
+ * @param contacts   prepared with FRIC_TERM_BARRIER; contacts that were skipped are left out
+ * @param positions  [n_vertices, dim], finite
+ * @param direction  [n_vertices, dim], finite
+ * @param keep       > 0, < 1
+ * @param step       overwritten on FRIC_OK; of contacts that allow equal steps, the first
+ * @return FRIC_OK; FRIC_E_PENETRATION with the first contact whose distance is <= dmin at the start, which
+ *         skip_degenerate leaves out instead; or another error's code
+ * Allocates one step per 1024 contacts from memory, and what fric_prepare allocates from malloc, while it runs.
+ */
+enum fric_code fric_longest_step(const struct fric_context *context, const struct fric_contacts *contacts,
+                                 const double *positions, const double *direction, double keep, struct fric_step *step,
+                                 struct fric_error *error);
+
 /* Outputs per contact, with these rows; skipped contacts give zeros (status: 2), mollified ones too, except feature and
  * distance. */
 enum fric_output {

@@ -4,6 +4,7 @@
 
 #include "core/base/quad.h"
 #include "core/geometry/geometry.h"
+#include "core/geometry/root.h"
 #include "core/motion/stencil.h"
 
 /* Indices of the two inputs of a difference; from == to: no such difference. */
@@ -35,13 +36,6 @@ static bool has_normal(enum fric_type type)
 #undef real
 #undef root
 #undef NAME
-
-/* One Newton step from the root in long double. */
-static quad quad_root(quad x)
-{
-	const quad guess = sqrtl((long double)x);
-	return guess > 0 ? (guess + x / guess) / 2 : guess;
-}
 
 #define real quad
 #define root quad_root
