@@ -383,7 +383,7 @@ struct fric_step {
  * @param step       overwritten on FRIC_OK; of contacts that allow equal steps, the first
  * @return FRIC_OK; FRIC_E_PENETRATION with the first contact whose distance is <= dmin at the start, which
  *         skip_degenerate leaves out instead; or another error's code
- * Allocates one step per 1024 contacts from memory, and what fric_prepare allocates from malloc, while it runs.
+ * Allocates one step per 1024 contacts from memory while it runs.
  */
 enum fric_code fric_longest_step(const struct fric_context *context, const struct fric_contacts *contacts,
                                  const double *positions, const double *direction, double keep, struct fric_step *step,

@@ -6,7 +6,6 @@
 #include "core/base/types.h"
 #include "core/contacts/span.h"
 #include "core/geometry/travel.h"
-#include "core/order/groups.h"
 
 /* The first contact with the least step below 1. */
 struct limit {
@@ -110,7 +109,7 @@ enum fric_code fric_longest_step(const struct fric_context *context, const struc
 	if (!task.limits)
 		return report_code(FRIC_E_MEMORY, error);
 	atomic_init(&task.least_so_far, bits_of(1));
-	const struct fault fault = fricp_parallel_contacts(context, contacts, step_chunk, &task);
+	const struct fault fault = fricp_parallel_chunks(context, contacts->n, step_chunk, &task);
 	if (fault.code == FRIC_OK)
 		*step = least_step(&task);
 	memory_give(context->memory, task.limits, bytes);

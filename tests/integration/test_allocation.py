@@ -129,6 +129,17 @@ int main(void)
 	struct fric_derivative_agreement agreement;
 	struct fric_differential one = {.rows[FRIC_VERTEX_VERTEX][FRIC_ROW_NORMAL_FORCE] = force_number};
 	REPORT(fric_compare_derivative(&context, &derivation, &one, &agreement, &error));
+	struct fric_contacts *with_barrier;
+	struct fric_current *current;
+	struct fric_step step;
+	batch.groups[FRIC_VERTEX_VERTEX].normal_force = (struct fric_values){0};
+	batch.barrier = (struct fric_barrier){.dhat = 1, .stiffness = 1};
+	batch.terms = FRIC_TERM_BARRIER;
+	report("prepared(", fric_prepare(&context, &batch, &with_barrier, &error));
+	REPORT(fric_current_create(&context, with_barrier, positions, &current, &error));
+	REPORT(fric_longest_step(&context, with_barrier, positions, velocities, 0.1, &step, &error));
+	fric_current_free(current);
+	fric_contacts_free(with_barrier);
 	fric_pattern_free(pattern);
 	fric_schedule_free(schedule);
 	fric_state_free(state);
@@ -139,7 +150,8 @@ int main(void)
 """
 WRAPPED = ["malloc", "calloc", "realloc", "aligned_alloc", "free"]
 # Functions whose result stays allocated until it is freed.
-KEPT = {"fric_prepare", "fric_state_create", "fric_schedule_create", "fric_pattern_create", "fric_jacobian_pattern_create"}
+KEPT = {"fric_prepare", "fric_state_create", "fric_schedule_create", "fric_pattern_create", "fric_jacobian_pattern_create",
+        "fric_current_create"}
 CALLS = {name: comment for comment, name in re.findall(
     r"/\*((?:(?!\*/).)*)\*/\s*enum fric_code (fric_\w+)\((?=const struct fric_context)", HEADER, re.S)}
 
@@ -157,7 +169,7 @@ def counts(tmp_path_factory):
 
 
 def test_every_call_is_counted(counts):
-    assert set(CALLS) == counts.keys() - {"freed"}
+    assert set(CALLS) == counts.keys() - {"prepared", "freed"}
     assert len(CALLS) == len(re.findall(r"\(const struct fric_context \*", HEADER))
 
 
