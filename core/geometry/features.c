@@ -206,18 +206,36 @@ static unsigned on_side(const struct primitives *s, const struct vec *n)
 	return 0;
 }
 
-/* An edge of no length makes the triangle an edge, between the lower one of its vertices and the third vertex. */
+static bool coincide(const struct primitives *s, int k, int l)
+{
+	return k == l || between(s, k, l).is_zero;
+}
+
+/* The lowest of the triangle's vertices that coincide with vertex k. */
+static int lowest_at(const struct primitives *s, const int32_t *vertices, int k)
+{
+	int lowest = k;
+	for (int l = 1; l < 4; l++)
+		if (coincide(s, k, l) && vertices[l] < vertices[lowest])
+			lowest = l;
+	return lowest;
+}
+
+/* A triangle with an edge of no length is the first edge that has a length, and the lower of two vertices in one place.
+ * @return 0 if there is no such edge */
 static unsigned on_merged(const struct primitives *s, const int32_t *vertices)
 {
-	for (int k = 0; k < 3; k++) {
-		const struct vec e = between(s, edges[k][0], edges[k][1]);
-		const int other = 6 - edges[k][0] - edges[k][1];
-		const int lower = vertices[edges[k][0]] < vertices[edges[k][1]] ? edges[k][0] : edges[k][1];
-		if (!e.is_zero)
+	bool merged = false;
+	for (int k = 0; k < 3; k++)
+		merged |= coincide(s, edges[k][0], edges[k][1]);
+	for (int k = 0; k < 3 && merged; k++) {
+		const int from = edges[k][0], to = edges[k][1];
+		if (coincide(s, from, to))
 			continue;
-		return 1u | (vertices[other] < vertices[lower] ? on_edge(s, 0, other, lower) : on_edge(s, 0, lower, other));
+		const unsigned on = on_edge(s, 0, from, to);
+		return 1u | (on & (on - 1) ? on : 1u << lowest_at(s, vertices, on == 1u << from ? from : to));
 	}
-	return 0;
+	return merged ? 1u | 1u << lowest_at(s, vertices, 1) : 0;
 }
 
 static unsigned on_triangle(const struct primitives *s, const int32_t *vertices)

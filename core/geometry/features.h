@@ -17,7 +17,7 @@
  *   0 the lower vertex of an edge.
  * - An edge of no length (not longer than 1e-15 of its coordinates) is its lower vertex.
  * - A triangle whose vertices lie on a line is its edges (t0 t1, t1 t2, t2 t0): the first that contains the closest
- *   point, unless a vertex does. Edges and triangles that are degenerate only within rounding (physics.md 1) but would
+ *   point, unless a vertex does, of several in one place the lowest. Edges and triangles that are degenerate only within rounding (physics.md 1) but would
  *   be the feature count as such, too; then the nearest candidate is chosen.
  * The order of an edge's vertices, and of the edges, does not change which vertices are found.
  * @param p         positions of the stencil's members, each [dim]

@@ -362,6 +362,8 @@ static void prepare_span(const struct preparation *task, struct span span, struc
 	find_normal_forces(&d);
 	find_all_coefficients(&d);
 	copy_fields(&d);
+	if (c->searched[span.type])
+		fricp_mark_mollified(&d);
 	settle(&d, fault);
 }
 

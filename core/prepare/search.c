@@ -136,8 +136,12 @@ void fricp_search_geometries(struct drafts *d)
 	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
 		if (alike[type].n)
 			find_alike(d, type, found, &alike[type]);
+}
+
+void fricp_mark_mollified(struct drafts *d)
+{
 	for (size_t j = 0; j < d->span.n; j++)
-		if (is_mollified(d, j))
+		if (d->code[j] == FRIC_OK && is_mollified(d, j))
 			d->code[j] = MOLLIFIED;
 }
 

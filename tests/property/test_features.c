@@ -405,6 +405,28 @@ static void test_mollified_contacts_have_no_friction(void **state)
 	assert_true(mollified > 200);
 }
 
+/* A mollified contact that penetrates is an error, as any other. */
+static void test_mollified_penetration(void **state)
+{
+	static const double positions[12] = {0, 0, 0, 1, 0, 0, 0, 0, 0.5, 1, 0, 0.5}, mollifier = 1;
+	static const int32_t vertices[4] = {0, 1, 2, 3};
+	struct fric_batch batch = {
+		.dim = 3,
+		.n_vertices = 4,
+		.positions = positions,
+		.friction = {.eps_v = 1e-3, .source = FRIC_MU_SCALAR, .mu_s = 0.5, .mu_k = 0.5},
+		.barrier = {.dhat = 1, .stiffness = 1, .dmin = 0.5},
+		.groups = {[FRIC_EDGE_EDGE] = {.n = 1, .vertices = vertices, .mollifier = {&mollifier, 1}}}};
+	struct fric_contacts *c;
+	struct fric_error error;
+	(void)state;
+	assert_int_equal(fric_prepare(&serial, &batch, &c, &error), FRIC_E_PENETRATION);
+	batch.barrier.dmin = 0.25;
+	assert_ok(fric_prepare(&serial, &batch, &c, &error));
+	assert_int_equal(c->skipped[0], MOLLIFIED);
+	fric_contacts_free(c);
+}
+
 /* ---- the same bits ---- */
 
 static void test_threads_and_kernels(void **state)
@@ -513,6 +535,7 @@ int main(void)
 		cmocka_unit_test(test_derivatives_follow_features),
 		cmocka_unit_test(test_position_jacobian),
 		cmocka_unit_test(test_mollified_contacts_have_no_friction),
+		cmocka_unit_test(test_mollified_penetration),
 		cmocka_unit_test(test_threads_and_kernels),
 		cmocka_unit_test(test_order_does_not_matter),
 		cmocka_unit_test(test_beyond_dhat),

@@ -118,12 +118,11 @@ static unsigned expected_feature(struct whole *c)
 		offer_edge(c, &best, 0, 1, 2);
 	}
 	if (c->type == FRIC_FACE_VERTEX) {
-		drop(c, 1, 2);
-		drop(c, 2, 3);
-		drop(c, 3, 1);
-		for (int k = 1; k < 4; k++)
-			if (!c->dropped[k])
-				offer(&best, 1u | 1u << k, of_points(c->p[0], c->p[k]));
+		/* of vertices in one place the lowest; then edges in this order, whatever is dropped */
+		for (int n = 0; n < 9; n++)
+			for (int k = 1; k < 4; k++)
+				if (c->vertices[k] == n)
+					offer(&best, 1u | 1u << k, of_points(c->p[0], c->p[k]));
 		offer_edge(c, &best, 0, 1, 2);
 		offer_edge(c, &best, 0, 2, 3);
 		offer_edge(c, &best, 0, 3, 1);
