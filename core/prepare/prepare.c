@@ -373,7 +373,9 @@ static void look_back(struct preparation *task, size_t begin, size_t end)
 	const struct fric_contacts *c = task->contacts;
 	size_t n_skipped = 0;
 	for (size_t i = begin; i < end; i++)
-		n_skipped += skip_reason(c, i) != FRIC_OK;
+		n_skipped += c->skipped[i] != FRIC_OK;
+	for (size_t i = begin; i < end && c->feature; i++)
+		n_skipped -= c->skipped[i] == MOLLIFIED;
 	if (n_skipped)
 		atomic_fetch_add_explicit(&task->n_skipped, n_skipped, memory_order_relaxed);
 	if (!fricp_contacts_ordinary(c, begin, end))
