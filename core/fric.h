@@ -413,7 +413,7 @@ enum fric_output {
 	FRIC_OUT_BARRIER_POTENTIAL, /* [n] the contact's share of the barrier's potential, divided by time_step */
 	FRIC_OUT_BARRIER_FORCE,     /* [n, dim] on the first side, including weight */
 };
-#define FRIC_N_OUTPUTS 14
+#define FRIC_N_OUTPUTS 19
 bool fric_has_output(const struct fric_contacts *contacts, enum fric_type type, enum fric_output output);
 /**
  * Computes one output of one group.

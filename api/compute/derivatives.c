@@ -23,7 +23,7 @@ bool api_derivation_of(struct api_job *job, struct fric_derivation *core)
 	*core = (struct fric_derivation){
 		.batch = &job->lagged.batch,
 		.contacts = job->contacts,
-		.query = &job->asked,
+		.query = &job->of_friction,
 		.vertices_follow = q->sent_lagged_velocities || of_set->vertices,
 		.bodies_follow = q->sent_lagged_body_velocities || of_set->bodies,
 	};

@@ -32,12 +32,19 @@ static json_t *group_output(struct api_job *job, enum fric_type type, enum fric_
 	if (!out || !api_job_core(job, fric_contact_output(&job->context, job->contacts, &job->asked, type, output, out,
 	                                                   &job->error)))
 		return NULL;
-	if (output != FRIC_OUT_STATUS)
+	if (api_output_rules[output].kind != API_INDICES)
 		return api_render_array(&job->render, API_F64, out, n, inner, innermost);
-	int32_t *status = api_job_array(job, n, sizeof(*status));
-	for (size_t i = 0; i < n && status; i++)
-		status[i] = (int32_t)out[i];
-	return status ? api_render_array(&job->render, API_I32, status, n, 0, 0) : NULL;
+	int32_t *integers = api_job_array(job, n, sizeof(*integers));
+	for (size_t i = 0; i < n && integers; i++)
+		integers[i] = (int32_t)out[i];
+	return integers ? api_render_array(&job->render, API_I32, integers, n, 0, 0) : NULL;
+}
+
+/* Whether the group has the output, which belongs to one of the terms. */
+static bool has_output(const struct api_job *job, enum fric_type type, enum fric_output output)
+{
+	const unsigned term = output >= FRIC_OUT_CURRENT_FEATURE ? FRIC_TERM_BARRIER : FRIC_TERM_FRICTION;
+	return (job->query.terms & term) && fric_has_output(job->contacts, type, output);
 }
 
 static bool evaluate_group(struct api_job *job, enum fric_type type, json_t *collisions)
@@ -45,7 +52,7 @@ static bool evaluate_group(struct api_job *job, enum fric_type type, json_t *col
 	json_t *group = api_render_add(&job->render, collisions, fric_type_name(type), json_object());
 	for (int output = 0; output < FRIC_N_OUTPUTS; output++) {
 		const enum fric_output o = (enum fric_output)output;
-		if (!job->query.collision_outputs[o] || !fric_has_output(job->contacts, type, o))
+		if (!job->query.collision_outputs[o] || !has_output(job, type, o))
 			continue;
 		json_t *values = group_output(job, type, o);
 		if (!values)

@@ -102,15 +102,22 @@ bool api_job_open_set(struct api_job *job)
 {
 	struct api_set_facts facts;
 	struct api_check check = {.document = &job->set_document, .arena = &job->arena, .fault = job->fault};
+	if (job->set_document.root)
+		return true;
 	return api_job_admit_document(job, job->set) &&
 	       api_archive_read(&job->set->document, &job->arena, &job->set_document, job->fault) &&
 	       api_check_set(&check, &job->lagged, &job->set_velocities, &facts);
 }
 
+static size_t n_skipped(const struct api_job *job)
+{
+	return fric_n_skipped(job->contacts) + (job->own_current ? fric_current_n_skipped(job->own_current) : 0);
+}
+
 bool api_job_may_skip(struct api_job *job)
 {
 	const struct api_path root = {0}, on_degenerate = {&root, "on_degenerate", 0};
-	const size_t n = fric_n_skipped(job->contacts);
+	const size_t n = n_skipped(job);
 	return n <= API_MAX_SKIPPED ||
 	       api_fault_at(job->fault, API_E_TOO_MANY_ENTRIES, &on_degenerate,
 	                    "%zu contacts would be skipped; an answer lists at most %d", n, API_MAX_SKIPPED);
@@ -134,18 +141,62 @@ static bool choose(struct api_job *job, const double *vertices, const double *bo
 	                                                                  &job->own_state, &job->error));
 }
 
+const double *api_job_current_positions(struct api_job *job)
+{
+	const size_t n = job->facts.n_vertices * job->facts.dim;
+	if (job->query.current_positions)
+		return job->query.current_positions;
+	if (job->set && !api_job_open_set(job))
+		return NULL;
+	if (job->lagged.batch.positions)
+		return job->lagged.batch.positions;
+	double *anywhere = api_job_array(job, n, sizeof(*anywhere)); /* there are no contacts */
+	return anywhere && api_account_zero(anywhere, n * sizeof(*anywhere)) ? anywhere : NULL;
+}
+
+/* Finds where the barrier acts, if it is asked for. */
+static bool find_current(struct api_job *job)
+{
+	if (!(job->query.terms & FRIC_TERM_BARRIER))
+		return true;
+	const double *positions = api_job_current_positions(job);
+	return positions &&
+	       api_job_core(job,
+	                    fric_current_create(&job->context, job->contacts, positions, &job->own_current, &job->error)) &&
+	       api_job_may_skip(job);
+}
+
+/* Completes the preparation: terms, velocities and current positions. */
+static bool ask(struct api_job *job, const struct fric_state *state, const struct fric_schedule *schedule)
+{
+	const struct api_query *q = &job->query;
+	const bool friction = q->terms & FRIC_TERM_FRICTION;
+	if (!find_current(job))
+		return false;
+	job->of_friction = (struct fric_query){
+		.velocities = friction ? api_job_join(job, q->velocities, q->body_velocities) : NULL,
+		.state = state,
+		.schedule = schedule,
+	};
+	job->asked = job->of_friction;
+	job->asked.terms = q->terms;
+	job->asked.current = job->own_current;
+	job->asked.time_step = q->time_step;
+	return !job->fault->status;
+}
+
 static bool prepare_whole(struct api_job *job)
 {
 	const struct api_query *q = &job->query;
+	job->lagged.batch.terms = q->terms;
 	if (!api_job_core(job, fric_prepare(&job->context, &job->lagged.batch, &job->own_contacts, &job->error)))
 		return false;
 	job->contacts = job->own_contacts;
 	api_state_facts(&job->lagged, &job->facts);
-	if (!api_job_may_skip(job) || !choose(job, q->lagged_velocities, q->lagged_body_velocities))
+	if (!api_job_may_skip(job) ||
+	    ((q->terms & FRIC_TERM_FRICTION) && !choose(job, q->lagged_velocities, q->lagged_body_velocities)))
 		return false;
-	job->asked = (struct fric_query){.velocities = api_job_join(job, q->velocities, q->body_velocities),
-	                                 .state = job->own_state};
-	return !job->fault->status;
+	return ask(job, job->own_state, NULL);
 }
 
 static const double *first_of(const double *a, const double *b, const double *c)
@@ -153,22 +204,34 @@ static const double *first_of(const double *a, const double *b, const double *c)
 	return a ? a : b ? b : c;
 }
 
+/* The barrier alone does not skip contacts that have no friction, so contacts are prepared without friction. */
+static bool prepare_without_friction(struct api_job *job)
+{
+	if (!api_job_open_set(job))
+		return false;
+	job->lagged.batch.terms = FRIC_TERM_BARRIER;
+	if (!api_job_core(job, fric_prepare(&job->context, &job->lagged.batch, &job->own_contacts, &job->error)))
+		return false;
+	job->contacts = job->own_contacts;
+	return ask(job, NULL, NULL);
+}
+
 /* The directions of matchsticks follow the query's lagged velocities, else the set's, else the velocities. */
 static bool prepare_query(struct api_job *job)
 {
 	const struct api_query *q = &job->query;
 	struct api_set *set = job->set;
-	const bool has_own = !q->lagged_velocities && !q->lagged_body_velocities && set->has_lagged_velocities;
+	const bool friction = q->terms & FRIC_TERM_FRICTION,
+			   has_own = friction && !q->lagged_velocities && !q->lagged_body_velocities && set->has_lagged_velocities;
 	job->contacts = set->contacts;
-	if (!has_own && !choose(job, first_of(q->lagged_velocities, set->lagged_velocities, q->velocities),
-	                        first_of(q->lagged_body_velocities, set->lagged_body_velocities, q->body_velocities)))
+	if (!friction && fric_n_skipped(set->contacts))
+		return prepare_without_friction(job);
+	if (friction && !has_own &&
+	    !choose(job, first_of(q->lagged_velocities, set->lagged_velocities, q->velocities),
+	            first_of(q->lagged_body_velocities, set->lagged_body_velocities, q->body_velocities)))
 		return false;
-	job->asked = (struct fric_query){
-		.velocities = api_job_join(job, q->velocities, q->body_velocities),
-		.state = has_own ? set->state : job->own_state,
-		.schedule = q->outputs[API_GRADIENT] ? api_set_schedule(set, &job->context) : NULL,
-	};
-	return !job->fault->status;
+	return ask(job, has_own ? set->state : job->own_state,
+	           q->outputs[API_GRADIENT] ? api_set_schedule(set, &job->context) : NULL);
 }
 
 bool api_job_prepare(struct api_job *job)
@@ -209,16 +272,22 @@ void api_render_one_skipped(struct api_render *render, json_t *list, const struc
 	api_render_add(render, entry, "reason", json_string(fric_reason(skipped->code)));
 }
 
-static void list_skipped_of(struct api_render *render, const struct fric_contacts *contacts, enum fric_type type,
-                            json_t *list)
+/* The reason why a contact is skipped at the lagged or at the current positions; FRIC_OK if it is not. */
+static enum fric_code reason_of(const struct api_job *job, enum fric_type type, size_t i)
 {
-	const size_t n = fric_n_skipped(contacts) ? fric_group_size(contacts, type) : 0;
-	for (size_t i = 0; i < n && !render->failed; i++) {
+	const enum fric_code code = fric_skipped(job->contacts, type, i);
+	return code == FRIC_OK && job->own_current ? fric_current_skipped(job->own_current, type, i) : code;
+}
+
+static void list_skipped_of(struct api_job *job, enum fric_type type, json_t *list)
+{
+	const size_t n = n_skipped(job) ? fric_group_size(job->contacts, type) : 0;
+	for (size_t i = 0; i < n && !job->render.failed; i++) {
 		if (i % API_SPAN == 0 && api_account_is_stopped())
-			render->failed = true; /* the list is incomplete, so it is not sent */
-		const struct api_skipped skipped = {type, i, fric_skipped(contacts, type, i)};
+			job->render.failed = true; /* the list is incomplete, so it is not sent */
+		const struct api_skipped skipped = {type, i, reason_of(job, type, i)};
 		if (*fric_reason(skipped.code))
-			api_render_one_skipped(render, list, &skipped);
+			api_render_one_skipped(&job->render, list, &skipped);
 	}
 }
 
@@ -228,7 +297,7 @@ void api_job_skipped(struct api_job *job)
 		return;
 	json_t *list = api_render_add(&job->render, job->render.document.root, "skipped", json_array());
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
-		list_skipped_of(&job->render, job->contacts, type, list);
+		list_skipped_of(job, type, list);
 }
 
 void api_render_bodies(struct api_render *render, json_t *object, const struct api_set_facts *facts)
@@ -353,6 +422,7 @@ bool api_job_run(const struct api_call *call, const struct api_steps *steps, str
 	job.measure.n_contacts = ok ? fric_n_contacts(job.contacts) : 0;
 	if (steps->is_measured)
 		call->response->measure = job.measure;
+	fric_current_free(job.own_current);
 	fric_state_free(job.own_state);
 	fric_contacts_free(job.own_contacts);
 	api_document_free(&job.document);

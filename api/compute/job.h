@@ -46,11 +46,13 @@ struct api_job {
 	const struct fric_contacts *contacts; /* own_contacts, or the contacts of the set */
 	struct fric_contacts *own_contacts;
 	struct fric_state *own_state;
+	struct fric_current *own_current; /* where the barrier acts; NULL: it is not asked for */
 	struct api_set *set;              /* owner of the contacts, borrowed; NULL: own_contacts */
 	struct api_document set_document; /* set by api_job_open_set */
 	struct api_lagged_velocities set_velocities;
 	const double *slip_velocities; /* [n_dofs] velocities of asked.state, unless the set provides the state */
 	struct fric_query asked;       /* input of the core's evaluations */
+	struct fric_query of_friction; /* the same without a barrier, for derivatives */
 	struct api_render render;      /* the answer, begun before compute is called */
 	struct api_fault *fault;
 	struct fric_error error; /* from the last call into the core */
@@ -94,8 +96,8 @@ bool api_job_url_query(struct api_job *job, const struct api_object *rules,
  * been replaced since the head was judged.
  * @return false: the request is deferred */
 bool api_job_admit_document(const struct api_job *job, const struct api_set *set);
-/* Reads the document from which the set's contacts were prepared, if that is admitted. Fills in lagged and
- * set_velocities. */
+/* Reads the document from which the set's contacts were prepared, if that is admitted and has not been done. Fills in
+ * lagged and set_velocities. */
 bool api_job_open_set(struct api_job *job);
 
 /* Whether a call into the core succeeded; otherwise job->error, which the call has filled in, becomes the fault. */
@@ -107,6 +109,8 @@ size_t api_job_n_dofs(const struct api_job *job);
 const double *api_job_join(struct api_job *job, const double *vertices, const double *bodies);
 /* Allocates [n * size] in the job's arena. @return NULL with a fault */
 void *api_job_array(struct api_job *job, size_t n, size_t size);
+/* The positions where the barrier acts, [n_vertices, dim]: the query's, else the lagged ones. NULL with a fault */
+const double *api_job_current_positions(struct api_job *job);
 /* Provides a pattern (sets/set.h) that lives as long as the answer, or NULL with a fault. Call it at most once for a
  * Hessian and at most once for the Jacobian. */
 const struct fric_pattern *api_job_pattern(struct api_job *job, int places);

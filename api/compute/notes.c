@@ -368,6 +368,8 @@ bool api_notes_take(struct api_job *job, const struct api_document *document, co
 	                   .root = {.node = document->root}};
 	struct speeds speeds = {0};
 	api_fault_clear(&notes->texts);
+	if (!(job->query.terms & FRIC_TERM_FRICTION))
+		return true; /* all notes concern friction */
 	t.friction = api_ruled(&t.root, &api_request, API_REQUEST_FRICTION);
 	take_friction(&t);
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)

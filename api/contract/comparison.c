@@ -25,7 +25,8 @@ static const struct api_object worst = OBJECT_WITH(
 	{.name = "quantity", .kind = API_WORD, .words = api_quantity_names, .required = true,
 	 .meaning = "the quantity that differs most"},
 	SIZE("relative_difference", "relative difference of that quantity"),
-	{.name = "status", .kind = API_INTEGER, .most = 2, .required = true, .meaning = "0 sticks, 1 slides, 2 skipped"},
+	{.name = "status", .kind = API_INTEGER, .most = 3, .required = true,
+	 .meaning = "0 sticks, 1 slides, 2 skipped, 3 mollified"},
 	SIZE("slip_ratio", "y / eps_v, after mu_aniso"));
 static const struct api_object nothing = {"null", "There are no contacts.", NULL, 0, -1, NULL};
 #define IF_FINITE(called, means) \

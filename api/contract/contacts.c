@@ -34,7 +34,8 @@ static const char *const scaling_meanings[] = {
 	  "coordinates on edge or triangle") \
 	X(TANGENT_BASIS, "tangent_basis", API_REALS, (API_N, API_DIM, API_TANGENTS), API_ANY, 0, DIMENSIONLESS, \
 	  "unit tangents as columns") \
-	X(STATUS, "status", API_INDICES, (API_N), API_ANY, 0, NULL, "0 sticks (y < eps_v), 1 slides, 2 skipped") \
+	X(STATUS, "status", API_INDICES, (API_N), API_ANY, 0, NULL, "0 sticks (y < eps_v), 1 slides, 2 skipped," \
+	  " 3 mollified: has no friction") \
 	X(SLIP_RATIO, "slip_ratio", API_REALS, (API_N), API_NON_NEGATIVE, 0, DIMENSIONLESS, "y / eps_v, after mu_aniso") \
 	X(FRICTION_FORCE, "friction_force", API_REALS, (API_N, API_DIM), API_ANY, 0, FORCE, \
 	  "force on the first side, including weight; stencil weights distribute it") \
@@ -42,14 +43,25 @@ static const char *const scaling_meanings[] = {
 	X(SPIN, "spin", API_REALS, (API_N), API_ANY, OF_BODIES, "1 / time", \
 	  "angular velocity about the normal, without spin_radius; 3D") \
 	X(ROLLING, "rolling", API_REALS, (API_N, API_TANGENTS), API_ANY, OF_BODIES, "1 / time", \
-	  "angular velocity in the tangent basis (2D: itself), without roll_radius")
+	  "angular velocity in the tangent basis (2D: itself), without roll_radius") \
+	X(FEATURE, "feature", API_INDICES, (API_N), API_ANY, OF_VERTICES, NULL, \
+	  "closest feature at positions: bit k (value 2^k) is set if member k of the stencil takes part") \
+	X(CURRENT_FEATURE, "current_feature", API_INDICES, (API_N), API_ANY, OF_VERTICES, NULL, \
+	  "as feature, at current_positions; with the term barrier") \
+	X(CURRENT_DISTANCE, "current_distance", API_REALS, (API_N), API_NON_NEGATIVE, OF_VERTICES, LENGTH, \
+	  "unsigned distance at current_positions; with the term barrier") \
+	X(BARRIER_POTENTIAL, "barrier_potential", API_REALS, (API_N), API_ANY, OF_VERTICES, "force * velocity", \
+	  "the contact's share of the barrier's potential, divided by time_step; with the term barrier") \
+	X(BARRIER_FORCE, "barrier_force", API_REALS, (API_N, API_DIM), API_ANY, OF_VERTICES, FORCE, \
+	  "the barrier's force on the first side, including weight; with the term barrier")
 
 #define LENGTHS(...) {__VA_ARGS__}
 #define NAME_OF(place, called, ...) [FRIC_OUT_##place] = called,
 #define MEANING_OF(place, called, is, lengths, from, of, in, means) [FRIC_OUT_##place] = means,
 #define RULE_OF(place, called, is, lengths, from, of, in, means) \
 	[FRIC_OUT_##place] = {.name = called, .kind = is, .shape = LENGTHS lengths, .range = from, .types = of, \
-	                      .unit = in, .meaning = means, .most = (is) == API_INDICES ? 2 : 0},
+	                      .unit = in, .meaning = means, \
+	                      .most = FRIC_OUT_##place == FRIC_OUT_STATUS ? 3 : (is) == API_INDICES ? 15 : 0},
 
 const char *const api_collision_output_names[FRIC_N_OUTPUTS + 1] = {OUTPUT_FIELDS(NAME_OF) NULL};
 const char *const api_collision_output_meanings[FRIC_N_OUTPUTS + 1] = {
@@ -80,8 +92,8 @@ static const struct api_rule barrier_rules[API_N_BARRIER] = {API_BARRIER_FIELDS(
 const struct api_object api_barrier = OBJECT_BY(
 	"Barrier", "Barrier on squared distances, from which normal forces are derived if not given.", barrier_rules);
 
-#define ROW(place, member) \
-	BY_ROW(place), .kind = API_REALS, .one_for_all = true, .in_group = 1 + offsetof(struct fric_group, member)
+#define COLUMN(member) .kind = API_REALS, .one_for_all = true, .in_group = 1 + offsetof(struct fric_group, member)
+#define ROW(place, member) BY_ROW(place), COLUMN(member)
 static const struct api_rule group_rules[API_N_GROUP] = {API_GROUP_FIELDS(RULE)};
 
 /* The schema's additional constraints depend on how the type gets its geometry. */

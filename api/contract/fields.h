@@ -33,6 +33,7 @@ enum api_field_kind {
 	API_ONE_OF,     /* an object of one of several kinds */
 	API_BY_POINTER, /* an object whose keys are JSON Pointers to fields, with numbers as values */
 	API_POINTERS,   /* a list of JSON Pointers to fields */
+	API_NULL,
 };
 
 /* clang-format off */
@@ -143,8 +144,12 @@ static inline int api_stencil_rule(enum fric_type type)
 enum { API_HESSIAN_FORMAT, API_HESSIAN_TRIANGLE, API_HESSIAN_PROJECTION, API_HESSIAN_PATTERN, API_N_HESSIAN };
 enum { API_LINE_DIRECTION, API_LINE_BODY_DIRECTION, API_LINE_STEPS, API_N_LINE };
 enum { API_MAX_STEPS = 1024, API_MAX_VECTORS = 256 };
+enum { API_LONGEST_STEP_DIRECTION, API_LONGEST_STEP_KEEP, API_N_LONGEST_STEP };
 enum { API_JACOBIAN_FORMAT, API_JACOBIAN_PATTERN, API_N_JACOBIAN };
 enum { API_COTANGENT_POTENTIAL, API_COTANGENT_GRADIENT, API_COTANGENT_BODY_GRADIENT, API_N_COTANGENTS };
+
+/* The values of `terms`. */
+enum api_term { API_FRICTION_TERM, API_BARRIER_TERM, API_N_TERMS };
 
 /* The values of `outputs`. */
 enum api_evaluate_output {
@@ -155,12 +160,13 @@ enum api_evaluate_output {
 	API_LINE,
 	API_HESSIAN_PRODUCTS,
 	API_POSITION_JACOBIAN,
+	API_LONGEST_STEP,
 	API_N_EVALUATE_OUTPUTS
 };
 
 extern const struct api_object api_request, api_set_document, api_set_query, api_friction, api_curve, api_materials,
-	api_barrier, api_collisions, api_groups[FRIC_N_TYPES], api_hessian, api_line, api_position_jacobian,
-	api_jvp_request, api_set_jvp_query, api_vjp_request, api_set_vjp_query, api_cotangents;
+	api_barrier, api_collisions, api_groups[FRIC_N_TYPES], api_hessian, api_line, api_longest_step,
+	api_position_jacobian, api_jvp_request, api_set_jvp_query, api_vjp_request, api_set_vjp_query, api_cotangents;
 
 /* Names of values per contact, and formats of matrices. */
 extern const char *const api_collision_output_names[FRIC_N_OUTPUTS + 1];

@@ -16,7 +16,7 @@
 	  " vertex, or else 0. Must agree with them") \
 	X(API_REQUEST_VELOCITIES, "velocities", BY(VELOCITIES), .kind = API_REALS, .shape = {API_N_VERTICES, API_DIM}, \
 	  .types = ASKED, .unit = VELOCITY, .meaning = "velocities at which to evaluate; their number of rows is the" \
-	  " number of vertices; required unless there are only bodies") \
+	  " number of vertices; required unless there are only bodies or terms is barrier alone") \
 	X(API_REQUEST_POSITIONS, "positions", BY(POSITIONS), .kind = API_REALS, .types = LAGGED, \
 	  .shape = {API_N_VERTICES, API_DIM}, .unit = LENGTH, \
 	  .meaning = "lagged positions; required where geometry is derived") \
@@ -55,6 +55,20 @@
 	  .meaning = "vectors for the output hessian_products, which requires them; at most 256") \
 	X(API_REQUEST_POSITION_JACOBIAN, "position_jacobian", .kind = API_OBJECT, .types = EVALUATED, \
 	  .objects = ONE(api_position_jacobian), .meaning = "format of the output position_jacobian") \
+	X(API_REQUEST_TERMS, "terms", .kind = API_WORDS, .types = EVALUATED, .words = terms, .meanings = term_meanings, \
+	  .fallback = "['friction']", .meaning = "energies that potential, gradient, Hessian and its products sum up, at" \
+	  " least one; a barrier excludes bodies, given geometry and normal_force, and with it alone velocities and friction" \
+	  " are optional") \
+	X(API_REQUEST_CURRENT_POSITIONS, "current_positions", .kind = API_REALS, .types = EVALUATED, \
+	  .shape = {API_N_VERTICES, API_DIM}, .unit = LENGTH, \
+	  .meaning = "positions at which the barrier acts, and where longest_step begins; by default positions") \
+	X(API_REQUEST_TIME_STEP, "time_step", .kind = API_NUMBER, .range = API_POSITIVE, .types = EVALUATED, \
+	  .unit = "length / velocity", .fallback = "1", .meaning = "velocities are displacements over it: the barrier's" \
+	  " potential is divided by it, its Hessian multiplied") \
+	X(API_REQUEST_CLOSEST_FEATURES, "closest_features", .kind = API_WORD, .types = LAGGED, .words = searches, \
+	  .meanings = search_meanings, .meaning = "what determines the closest points of contacts at vertices") \
+	X(API_REQUEST_LONGEST_STEP, "longest_step", .kind = API_OBJECT, .types = EVALUATED, \
+	  .objects = ONE(api_longest_step), .meaning = "the direction for the output longest_step, which requires it") \
 	X(API_REQUEST_TANGENTS, "tangents", .kind = API_BY_POINTER, .types = FOR_JVP, .required = true, \
 	  .meaning = "the direction: JSON Pointers (RFC 6901) to fields as keys, with values of the field's shape; zero" \
 	  " for all other fields") \
@@ -190,6 +204,10 @@
 	X(API_GROUP_PLANE_ORIGIN, "plane_origin", ROW(PLANE_ORIGIN, plane_origin), .shape = {API_N, API_DIM}, \
 	  .types = BIT(FRIC_PLANE_VERTEX), .unit = LENGTH, \
 	  .meaning = "any point of the plane; required for distances (barrier, the output distance)") \
+	X(API_GROUP_MOLLIFIER, "mollifier", COLUMN(mollifier), .range = API_NON_NEGATIVE, .shape = {API_N}, \
+	  .types = BIT(FRIC_EDGE_EDGE), .only = 3, .fallback = "0", .unit = "length^4", \
+	  .meaning = "squared cross product of the edges below which they count as nearly parallel: no friction, and a" \
+	  " smaller barrier; if it is not 0, the closest feature is searched") \
 	X(API_GROUP_SPIN_RADIUS, "spin_radius", ROW(SPIN_RADIUS, spin_radius), .range = API_NON_NEGATIVE, \
 	  .shape = {API_N}, .types = OF_BODIES, .only = 3, .unit = LENGTH, .fallback = "0", \
 	  .meaning = "torque against spin about the normal, per friction force: 2/3 R for a disc under uniform pressure") \

@@ -6,10 +6,31 @@ static const char *const reactions[] = {"error", "skip", NULL};
 static const char *const reaction_meanings[] = {
 	"the first such contact causes a 422", "such contacts are skipped and listed", NULL};
 
+/* In the order of enum api_term, and of enum fric_closest_features. */
+static const char *const terms[] = {"friction", "barrier", NULL};
+static const char *const term_meanings[] = {
+	"the friction potential", "the energy whose derivative gives the normal forces, at current_positions", NULL};
+static const char *const searches[] = {"given", "search", NULL};
+static const char *const search_meanings[] = {
+	"the stencil is the closest feature", "a stencil is a pair of primitives whose closest feature is found", NULL};
+
 static const struct api_object line_values = OBJECT("LineValues", "Values along a line, in the order of its steps.",
 	REAL_ARRAY("potential", "sum over the contacts at every step", "force * velocity", API_N_STEPS),
 	REAL_ARRAY("slope", "its derivative with respect to t: the gradient at that step times the direction",
 	           "force * unit of the direction", API_N_STEPS));
+
+#define STEP(means) \
+	{.name = "step", .kind = API_NUMBER, .range = API_NON_NEGATIVE, .required = true, .meaning = means}
+static const struct api_object limited_step = OBJECT("LimitedStep", "A step that a contact limits.",
+	STEP("multiple of the direction, less than 1"),
+	{.name = "group", .kind = API_WORD, .words = api_group_names, .required = true,
+	 .meaning = "group of the contact that limits the step"},
+	INTEGER_ARRAY("vertices", "its stencil", API_ANY_LENGTH)),
+	whole_step = OBJECT("WholeStep", "The step 1, which no contact limits.",
+	STEP("1"),
+	{.name = "group", .kind = API_NULL, .required = true, .meaning = "null"},
+	{.name = "vertices", .kind = API_NULL, .required = true, .meaning = "null"});
+static const struct api_object *const step_answers[] = {&limited_step, &whole_step, NULL};
 
 /* Values of `outputs`: X(place, name, rule). ALSO(name, rule) is a member that accompanies the previous one. */
 #define OUTPUTS(X, ALSO) \
@@ -31,7 +52,9 @@ static const struct api_object line_values = OBJECT("LineValues", "Values along 
 	X(POSITION_JACOBIAN, "position_jacobian", .kind = API_ONE_OF, .objects = api_jacobian_answers, \
 	  .unit = "force / length", \
 	  .meaning = "derivative of gradient and body_gradient with respect to positions, in the requested format; not" \
-	             " symmetric, rows of bodies are empty")
+	             " symmetric, rows of bodies are empty") \
+	X(LONGEST_STEP, "longest_step", .kind = API_ONE_OF, .objects = step_answers, \
+	  .meaning = "how far all vertices can move along the direction before contacts come too close")
 #define RULE_OF_OUTPUT(place, called, ...) {.name = called, __VA_ARGS__},
 #define RULE_BESIDE(called, ...) {.name = called, __VA_ARGS__},
 #define NAME_OF_OUTPUT(place, called, ...) [API_##place] = called,
@@ -51,6 +74,13 @@ const struct api_object api_line = {
 	"LineChoice", "The points of a line to evaluate: velocities + t * direction.", line_rules, API_N_LINE, -1,
 	"{'if': {'not': {'required': ['direction']}}, 'then': {'required': ['body_direction']}}"};
 
+const struct api_object api_longest_step = OBJECT(
+	"LongestStepChoice", "A motion of all vertices: current_positions + t * direction, t from 0 to 1.",
+	[API_LONGEST_STEP_DIRECTION] = {.name = "direction", .kind = API_REALS, .shape = {API_N_VERTICES, API_DIM},
+		.required = true, .unit = LENGTH, .meaning = "displacement of every vertex at t = 1"},
+	[API_LONGEST_STEP_KEEP] = {.name = "keep", .kind = API_NUMBER, .range = API_POSITIVE, .fallback = "0.1",
+		.meaning = "fraction, less than 1, of its distance beyond dmin that every contact keeps"});
+
 const struct api_object api_cotangents = OBJECT(
 	"Cotangents", "Factors of the results: the sum of the products is differentiated.",
 	[API_COTANGENT_POTENTIAL] = {.name = "potential", .kind = API_NUMBER, .fallback = "0",
@@ -67,12 +97,17 @@ const struct api_object api_cotangents = OBJECT(
 #define EVALUATED (BIT(API_WHOLE) | BIT(API_SET_QUERY))
 #define ASKED (EVALUATED | FOR_JVP | FOR_VJP)
 static const struct api_rule request_rules[API_N_REQUEST] = {API_REQUEST_FIELDS(RULE)};
-#define NEEDS_VELOCITIES \
-	"{'if': {'not': {'required': ['velocities']}}, 'then': {'required': ['body_positions']}," \
-	" 'dependentRequired': {'body_positions': ['body_velocities'], 'body_velocities': ['body_positions']," \
-	" 'lagged_body_velocities': ['body_positions']}}"
-#define NEEDS_VELOCITIES_OF_SET \
-	"{'if': {'not': {'required': ['velocities']}}, 'then': {'required': ['body_velocities']}}"
+/* Requests without velocities: the schema of those that are allowed, and the members of bodies that belong together. */
+#define WITHOUT_VELOCITIES(allowed, bodies) \
+	"{'if': {'not': {'required': ['velocities']}}, 'then': " allowed bodies "}"
+#define ONE_OF_BODIES(name) "{'required': ['" name "']}"
+#define OR_WITHOUT_FRICTION(allowed) \
+	"{'anyOf': [" allowed ", {'required': ['terms'], 'properties': {'terms': {'not': {'contains': {'const': 'friction'}}}}}]}"
+#define PAIRS_OF_BODIES \
+	", 'dependentRequired': {'body_positions': ['body_velocities'], 'body_velocities': ['body_positions']," \
+	" 'lagged_body_velocities': ['body_positions']}"
+#define NEEDS_VELOCITIES WITHOUT_VELOCITIES(ONE_OF_BODIES("body_positions"), PAIRS_OF_BODIES)
+#define NEEDS_VELOCITIES_OF_SET WITHOUT_VELOCITIES(ONE_OF_BODIES("body_velocities"), "")
 const struct api_object api_request = {
 	"EvaluateRequest",
 	"A batch of contacts, in any consistent units. Arrays are nested or flat (row-major); where a field has a value per"
@@ -80,7 +115,7 @@ const struct api_object api_request = {
 	" although JSON Schema considers it an integer). All arrays over vertices have as many rows as velocities, and"
 	" those of a group as many as its vertices.",
 	request_rules, API_N_REQUEST, API_WHOLE,
-	NEEDS_VELOCITIES};
+	WITHOUT_VELOCITIES(OR_WITHOUT_FRICTION(ONE_OF_BODIES("body_positions")), PAIRS_OF_BODIES)};
 const struct api_object api_set_document = {
 	"CollisionSet",
 	"The lagged part of a batch, to be stored under a name: EvaluateRequest without velocities, outputs and their"
@@ -92,7 +127,7 @@ const struct api_object api_set_query = {
 	"The rest of an EvaluateRequest, for a collision set: velocities, outputs and their options. Fields that the set"
 	" has, too, replace its own.",
 	request_rules, API_N_REQUEST, API_SET_QUERY,
-	NEEDS_VELOCITIES_OF_SET};
+	WITHOUT_VELOCITIES(OR_WITHOUT_FRICTION(ONE_OF_BODIES("body_velocities")), "")};
 #define DIFFERENTIATED(is, called, means, needs) {called, means, request_rules, API_N_REQUEST, is, needs}
 const struct api_object
 	api_jvp_request = DIFFERENTIATED(API_JVP, "JvpRequest",

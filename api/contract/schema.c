@@ -369,6 +369,7 @@ static json_t *value(struct api_schemas *schemas, const struct api_rule *rule, i
 	case API_BY_POINTER:
 		return component(schemas, schemas->in_frame ? "ValuesByFieldFrame" : "ValuesByField", make_by_pointer);
 	case API_POINTERS: return pointers(schemas);
+	case API_NULL: return of_type(schemas, "null");
 	}
 	return NULL;
 }

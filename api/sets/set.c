@@ -249,8 +249,10 @@ static bool prepare(struct api_set *set, const struct fric_context *context, con
                     const double *lagged_velocities, struct api_fault *fault)
 {
 	const struct fric_context own = with_memory(context, &set->counted.memory);
+	struct fric_batch all = *batch;
 	struct fric_error error;
-	enum fric_code code = fric_prepare(&own, batch, &set->contacts, &error);
+	all.terms = FRIC_TERM_FRICTION | (api_allows_barrier(&set->facts.obstacles) ? FRIC_TERM_BARRIER : 0);
+	enum fric_code code = fric_prepare(&own, &all, &set->contacts, &error);
 	if (code == FRIC_OK && lagged_velocities)
 		code = fric_state_create(&own, set->contacts, lagged_velocities, &set->state, &error);
 	return code == FRIC_OK || api_fault_core(fault, &error);

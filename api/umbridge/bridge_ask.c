@@ -479,7 +479,8 @@ bool api_bridge_apply(struct api_bridge *b, struct api_lagged *lagged, struct ap
 			replace(b, &b->inputs[i]);
 	if (!api_check_set(&check, lagged, directions, &b->facts))
 		return name_culprit(b);
-	*query = (struct api_query){.velocities = velocities_of(b, false), .body_velocities = velocities_of(b, true)};
+	*query = (struct api_query){
+		.velocities = velocities_of(b, false), .body_velocities = velocities_of(b, true), .terms = FRIC_TERM_FRICTION};
 	query->lagged_velocities = directions->vertices ? directions->vertices : query->velocities;
 	query->lagged_body_velocities = directions->bodies ? directions->bodies : query->body_velocities;
 	return query->velocities && query->body_velocities;

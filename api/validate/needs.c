@@ -60,9 +60,19 @@ static void check_planes_needed(struct api_request_check *w, enum fric_type type
 	if (!has(w, type, API_GROUP_TANGENT_BASIS))
 		need(w, &w->groups[type], &api_groups[type], API_GROUP_PLANE_NORMAL,
 		     "\"plane_normal\" is missing: it determines the tangent plane of the contacts");
-	if (!has(w, type, API_GROUP_NORMAL_FORCE))
+	if (!has(w, type, API_GROUP_NORMAL_FORCE) || api_has_term(w, FRIC_TERM_BARRIER))
 		need(w, &w->groups[type], &api_groups[type], API_GROUP_PLANE_ORIGIN,
 		     "\"plane_origin\" is missing: the barrier needs the distance from the plane");
+}
+
+/* Without friction, current positions suffice; they also suffice for the longest step. */
+static void check_current_positions_needed(struct api_request_check *w, enum fric_type type)
+{
+	const struct api_field current = api_request_field(w, API_REQUEST_CURRENT_POSITIONS);
+	if (!api_is_given(w->check, &current))
+		need(w, &w->root, &api_request, API_REQUEST_POSITIONS,
+		     "\"positions\" is missing, and so is \"current_positions\": group \"%s\" needs one of them",
+		     fric_type_name(type));
 }
 
 static void check_positions_needed(struct api_request_check *w, enum fric_type type)
@@ -148,14 +158,22 @@ static void check_needs(struct api_request_check *w, enum fric_type type)
 {
 	if (w->n[type] == 0 || w->n[type] == API_UNKNOWN_LENGTH)
 		return;
+	const bool friction = api_has_term(w, FRIC_TERM_FRICTION), barrier = api_has_term(w, FRIC_TERM_BARRIER);
 	if (is_of_bodies(type)) {
-		check_bodies_needed(w, type);
+		if (friction)
+			check_bodies_needed(w, type);
 	} else {
-		check_forces_needed(w, type);
-		check_planes_needed(w, type);
-		check_positions_needed(w, type);
+		if (friction && !barrier)
+			check_forces_needed(w, type);
+		if (friction || barrier)
+			check_planes_needed(w, type);
+		if (friction)
+			check_positions_needed(w, type);
+		if (barrier || w->query->outputs[API_LONGEST_STEP])
+			check_current_positions_needed(w, type);
 	}
-	check_friction_needed(w, type);
+	if (friction)
+		check_friction_needed(w, type);
 }
 
 void api_check_needs(struct api_request_check *w)

@@ -1,6 +1,21 @@
 /* Checks the selection of outputs. */
 #include "api/validate/request.h"
 
+/* Reports outputs that concern friction alone. */
+static void fault_with_barrier(struct api_request_check *w, const struct api_field *wanted)
+{
+	static const int alone[] = {API_LINE, API_POSITION_JACOBIAN};
+	for (size_t i = 0; i < json_array_size(wanted->node); i++)
+		for (size_t k = 0; k < sizeof(alone) / sizeof(alone[0]); k++) {
+			const char *word = json_string_value(json_array_get(wanted->node, i)),
+					   *name = wanted->rule->words[alone[k]];
+			const struct api_path entry = {&wanted->path, NULL, i};
+			if (word && !strcmp(word, name))
+				api_fault_at(w->check->fault, API_E_CONFLICTING_FIELDS, &entry,
+				             "the output \"%s\" is for friction alone: leave \"barrier\" out of \"terms\"", name);
+		}
+}
+
 void api_check_outputs(struct api_request_check *w)
 {
 	const struct api_field wanted = api_request_field(w, API_REQUEST_OUTPUTS),
@@ -19,6 +34,8 @@ void api_check_outputs(struct api_request_check *w)
 		api_fault_at(w->check->fault, API_E_WITHOUT_EFFECT, &collision.path,
 		             "\"collision_outputs\" has no effect without \"collisions\" in \"outputs\"%s",
 		             wanted.node ? "" : ", which is potential, gradient, hessian by default");
+	if (api_has_term(w, FRIC_TERM_BARRIER))
+		fault_with_barrier(w, &wanted);
 }
 
 static bool wants_pattern(struct api_request_check *w, const struct api_field *pattern)
@@ -44,6 +61,9 @@ void api_check_hessian(struct api_request_check *w)
 	if (to->format == API_FACTORS && triangle.node)
 		api_fault_at(w->check->fault, API_E_WITHOUT_EFFECT, &triangle.path,
 		             "\"triangle\" is only for triplets, csr and bsr");
+	if (to->format == API_FACTORS && api_has_term(w, FRIC_TERM_BARRIER))
+		api_fault_at(w->check->fault, API_E_CONFLICTING_FIELDS, &format.path,
+		             "factors are of friction alone: use csr, bsr or triplets with the term \"barrier\"");
 	if (to->format == API_BSR && w->n_twists != 0 && w->n_twists != API_UNKNOWN_LENGTH)
 		api_check_without_bodies(w->check, &format);
 	to->without_pattern = !wants_pattern(w, &pattern);

@@ -19,9 +19,34 @@ static inline size_t api_n_dofs(size_t dim, size_t n_vertices, size_t n_bodies)
 	return n_vertices * dim + n_bodies * api_twist(dim);
 }
 
+/* What a group has, or lacks, that excludes a barrier or a longest step, as bits. */
+enum api_obstacle {
+	API_GIVES_FORCE = 1,
+	API_GIVES_POINT = 2,
+	API_GIVES_BASIS = 4,
+	API_IS_OF_BODIES = 8,
+	API_LACKS_NORMAL = 16, /* planes */
+	API_LACKS_ORIGIN = 32
+};
+
+struct api_obstacles {
+	bool no_barrier, bodies; /* no barrier was sent; bodies were sent */
+	unsigned groups[FRIC_N_TYPES];
+};
+
+/* Whether the barrier's energy can be asked for. */
+static inline bool api_allows_barrier(const struct api_obstacles *obstacles)
+{
+	unsigned all = obstacles->no_barrier || obstacles->bodies;
+	for (int type = 0; type < FRIC_N_TYPES; type++)
+		all |= obstacles->groups[type];
+	return !all;
+}
+
 /* All arrays are borrowed from the document and from the check's arena. */
 struct api_lagged {
 	struct fric_batch batch;
+	struct api_obstacles obstacles;
 	bool has_group[FRIC_N_TYPES];
 	bool has_bodies; /* bodies were sent, even if there are none */
 };
@@ -49,8 +74,13 @@ struct api_query {
 	const double *vectors; /* [n_vectors, n_dof]; NULL: none */
 	size_t n_vectors;
 	bool sent_lagged_velocities, sent_lagged_body_velocities;
-	int jacobian_format;           /* enum api_jacobian_format */
-	bool jacobian_without_pattern; /* only values of the Jacobian */
+	int jacobian_format;             /* enum api_jacobian_format */
+	bool jacobian_without_pattern;   /* only values of the Jacobian */
+	unsigned terms;                  /* FRIC_TERM_..., at least one */
+	const double *current_positions; /* [n_vertices, dim]; NULL if not sent */
+	double time_step;
+	const double *step_direction; /* [n_vertices, dim] direction of the longest step; NULL: none */
+	double keep;
 };
 
 /* The facts about a set against which queries are checked (set.h). */
@@ -61,6 +91,7 @@ struct api_set_facts {
 	bool skip_degenerate;
 	bool lacks_positions; /* planes have an origin but there are no positions of vertices, so there are no distances */
 	bool has_positions;   /* positions of vertices were sent */
+	struct api_obstacles obstacles;
 };
 
 /* Derives the facts from a checked lagged part. */

@@ -26,8 +26,7 @@ static const struct {
 
 /* ---- facts needed in advance ---- */
 
-/* Whether the group has contacts, before it is checked; its faults are reported later. */
-static bool has_contacts(const struct api_request_check *w, enum fric_type type)
+bool api_has_contacts(const struct api_request_check *w, enum fric_type type)
 {
 	const struct api_field collisions = api_request_field(w, API_REQUEST_COLLISIONS),
 						   group = api_ruled(&collisions, &api_collisions, (int)type),
@@ -43,7 +42,7 @@ static bool has_bodies_alone(const struct api_request_check *w)
 	if (!api_is_given(w->check, &positions) && !api_is_given(w->check, &velocities))
 		return false;
 	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
-		if (has_contacts(w, type))
+		if (api_has_contacts(w, type))
 			return false;
 	return true;
 }
@@ -67,6 +66,8 @@ static void check_set_positions(const struct api_request_check *q)
 {
 	if (q->query->outputs[API_POSITION_JACOBIAN] && !q->facts->has_positions)
 		fault_positions(q, "\"position_jacobian\"");
+	else if (q->query->outputs[API_LONGEST_STEP] && !q->query->current_positions && !q->facts->has_positions)
+		fault_positions(q, "\"longest_step\"");
 	else if (q->facts->lacks_positions && api_needs_distance(q->query))
 		fault_positions(q, "\"distance\" of group \"plane_vertex\"");
 }
@@ -89,9 +90,12 @@ static void check_fields(struct api_request_check *w, const struct api_object *o
 			fields[i].check(w);
 	if (w->facts) {
 		check_set_positions(w);
+		api_check_obstacles(w, &w->facts->obstacles);
 		return;
 	}
 	need_positions(w);
+	api_find_obstacles(w, &w->lagged->obstacles);
+	api_check_obstacles(w, &w->lagged->obstacles);
 	api_check_needs(w);
 }
 
@@ -99,7 +103,7 @@ bool api_check_request(struct api_check *check, enum api_request_kind kind, cons
                        struct api_lagged *lagged, struct api_query *query, struct api_field *root)
 {
 	struct api_request_check w = {.check = check, .facts = facts, .lagged = lagged, .query = query};
-	*query = (struct api_query){0};
+	*query = (struct api_query){.terms = FRIC_TERM_FRICTION};
 	if (facts) {
 		w.dim = facts->dim;
 		w.n_vertices = facts->n_vertices;
@@ -132,6 +136,7 @@ void api_state_facts(const struct api_lagged *lagged, struct api_set_facts *fact
 	                                .has_bodies = lagged->has_bodies,
 	                                .skip_degenerate = lagged->batch.skip_degenerate,
 	                                .lacks_positions = lacks_positions(lagged),
-	                                .has_positions = lagged->batch.positions};
+	                                .has_positions = lagged->batch.positions,
+	                                .obstacles = lagged->obstacles};
 	memcpy(facts->has_group, lagged->has_group, sizeof(facts->has_group));
 }

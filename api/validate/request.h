@@ -23,15 +23,19 @@ struct api_request_check {
 	bool counts_nothing; /* no field determines the number of vertices, so it is 0 */
 	bool bodies_alone;   /* bodies were sent and no vertex is in contact: velocities of vertices are optional */
 	bool told_barrier;   /* the missing barrier has been reported */
+	int miscounted;      /* rule of the field whose rows could not be counted, which has been reported; or 0 */
 };
 
 /* Checks of fields in the order in which their faults are listed: X(rule, check). A check reads one field, or several
  * that belong together; the rule determines the kinds of requests that have them. */
 #define API_CHECKS(X) \
 	X(API_REQUEST_DIM, api_check_dim) \
+	X(API_REQUEST_TERMS, api_check_terms) \
 	X(API_REQUEST_N_VERTICES, api_check_n_vertices) \
 	X(API_REQUEST_VELOCITIES, api_check_velocities) \
 	X(API_REQUEST_POSITIONS, api_check_positions) \
+	X(API_REQUEST_CURRENT_POSITIONS, api_check_current_positions) \
+	X(API_REQUEST_TIME_STEP, api_check_time_step) \
 	X(API_REQUEST_LAGGED_VELOCITIES, api_check_lagged_velocities) \
 	X(API_REQUEST_BODY_POSITIONS, api_check_bodies) \
 	X(API_REQUEST_LAGGED_BODY_VELOCITIES, api_check_bodies_sent) \
@@ -39,20 +43,32 @@ struct api_request_check {
 	X(API_REQUEST_LAGGED_BODY_VELOCITIES, api_check_lagged_body_velocities) \
 	X(API_REQUEST_FRICTION, api_check_friction) \
 	X(API_REQUEST_BARRIER, api_check_barrier) \
+	X(API_REQUEST_CLOSEST_FEATURES, api_check_closest_features) \
 	X(API_REQUEST_COLLISIONS, api_check_collisions) \
 	X(API_REQUEST_OUTPUTS, api_check_outputs) \
 	X(API_REQUEST_ON_DEGENERATE, api_check_on_degenerate) \
 	X(API_REQUEST_HESSIAN, api_check_hessian) \
 	X(API_REQUEST_LINE, api_check_line) \
 	X(API_REQUEST_VECTORS, api_check_vectors) \
-	X(API_REQUEST_POSITION_JACOBIAN, api_check_position_jacobian)
+	X(API_REQUEST_POSITION_JACOBIAN, api_check_position_jacobian) \
+	X(API_REQUEST_LONGEST_STEP, api_check_longest_step)
 
 #define API_DECLARE_CHECK(rule, check) void check(struct api_request_check *w);
 API_CHECKS(API_DECLARE_CHECK)
 /* Checks that other parts of the request have the fields that groups need. Call it after all fields. */
 void api_check_needs(struct api_request_check *w);
 
+/* Finds what excludes a barrier or a longest step in the lagged part. Call it after all fields. */
+void api_find_obstacles(const struct api_request_check *w, struct api_obstacles *out);
+/* Reports the obstacles of what the query asks for. */
+void api_check_obstacles(struct api_request_check *w, const struct api_obstacles *obstacles);
+
 /* ---- shared helpers ---- */
+
+/* Whether the query asks for a term, FRIC_TERM_... */
+bool api_has_term(const struct api_request_check *w, unsigned term);
+/* Whether the group has contacts, before it is checked; its faults are reported later. */
+bool api_has_contacts(const struct api_request_check *w, enum fric_type type);
 
 /* Sets the number of vertices. @param n  or API_UNKNOWN_LENGTH */
 void api_count_vertices(struct api_request_check *w, size_t n);

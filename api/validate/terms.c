@@ -1,0 +1,181 @@
+/* Checks which energies a request asks for, where the barrier acts, and what these and the longest step need. */
+#include "api/validate/request.h"
+
+#define NO_BARRIER_HERE "the term \"barrier\" "
+
+bool api_has_term(const struct api_request_check *w, unsigned term)
+{
+	return w->query->terms & term;
+}
+
+/* After a fault, no term is asked for, so that nothing else is missing because of it. */
+void api_check_terms(struct api_request_check *w)
+{
+	const struct api_field field = api_request_field(w, API_REQUEST_TERMS);
+	bool wanted[API_N_TERMS] = {[API_FRICTION_TERM] = true};
+	const bool known = api_check_choices(w->check, &field, field.rule->words, wanted);
+	w->query->terms = (wanted[API_FRICTION_TERM] ? FRIC_TERM_FRICTION : 0) |
+	                  (wanted[API_BARRIER_TERM] ? FRIC_TERM_BARRIER : 0);
+	if (known && !w->query->terms)
+		api_fault_at(w->check->fault, API_E_WRONG_SHAPE, &field.path, "expected at least one of friction, barrier");
+	if (!known)
+		w->query->terms = 0;
+}
+
+void api_check_current_positions(struct api_request_check *w)
+{
+	const struct api_field field = api_request_field(w, API_REQUEST_CURRENT_POSITIONS);
+	if (w->miscounted != API_REQUEST_CURRENT_POSITIONS)
+		api_check_per_vertex(w->check, &field, w->n_vertices, w->dim, &w->query->current_positions);
+}
+
+void api_check_time_step(struct api_request_check *w)
+{
+	const struct api_field field = api_request_field(w, API_REQUEST_TIME_STEP);
+	w->query->time_step = 1;
+	api_check_real(w->check, &field, &w->query->time_step);
+}
+
+void api_check_closest_features(struct api_request_check *w)
+{
+	const struct api_field field = api_request_field(w, API_REQUEST_CLOSEST_FEATURES);
+	int which = FRIC_FEATURES_GIVEN;
+	api_check_word(w->check, &field, &which);
+	w->lagged->batch.closest_features = (enum fric_closest_features)which;
+}
+
+void api_check_longest_step(struct api_request_check *w)
+{
+	struct api_field step = api_request_field(w, API_REQUEST_LONGEST_STEP);
+	w->query->keep = 0.1;
+	if (w->query->outputs[API_LONGEST_STEP])
+		api_check_present(w->check, &step, "the output \"longest_step\" needs a direction");
+	if (!api_check_inner(w->check, &step))
+		return;
+	const struct api_field direction = api_ruled(&step, &api_longest_step, API_LONGEST_STEP_DIRECTION),
+						   keep = api_ruled(&step, &api_longest_step, API_LONGEST_STEP_KEEP);
+	api_check_present(w->check, &direction, "the displacement of every vertex, [n_vertices, dim]");
+	api_check_per_vertex(w->check, &direction, w->n_vertices, w->dim, &w->query->step_direction);
+	if (api_check_real(w->check, &keep, &w->query->keep) && !(w->query->keep < 1))
+		api_fault_at(w->check->fault, API_E_OUT_OF_RANGE, &keep.path, "\"keep\" must be less than 1");
+}
+
+/* ---- what a lagged part has that excludes a barrier, or lacks ---- */
+
+static const struct {
+	enum api_obstacle obstacle;
+	int rule;
+} given[] = {{API_GIVES_FORCE, API_GROUP_NORMAL_FORCE},
+             {API_GIVES_POINT, API_GROUP_CLOSEST_POINT},
+             {API_GIVES_BASIS, API_GROUP_TANGENT_BASIS}},
+  required[] = {{API_LACKS_NORMAL, API_GROUP_PLANE_NORMAL}, {API_LACKS_ORIGIN, API_GROUP_PLANE_ORIGIN}};
+enum { N_GIVEN = sizeof(given) / sizeof(given[0]), N_REQUIRED = sizeof(required) / sizeof(required[0]) };
+
+static bool has(const struct api_request_check *w, enum fric_type type, int rule)
+{
+	const struct api_field field = api_ruled(&w->groups[type], &api_groups[type], rule);
+	return api_is_given(w->check, &field);
+}
+
+static unsigned obstacles_of(const struct api_request_check *w, enum fric_type type)
+{
+	unsigned found = 0;
+	if (!w->groups[type].node)
+		return 0;
+	if (is_of_bodies(type))
+		return API_IS_OF_BODIES;
+	for (int i = 0; i < N_GIVEN; i++)
+		found |= has(w, type, given[i].rule) ? given[i].obstacle : 0u;
+	for (int i = 0; i < N_REQUIRED && geometry_of(type) == POINT_PLANE && w->n[type] > 0; i++)
+		found |= has(w, type, required[i].rule) ? 0u : required[i].obstacle;
+	return found;
+}
+
+void api_find_obstacles(const struct api_request_check *w, struct api_obstacles *out)
+{
+	const struct api_field barrier = api_request_field(w, API_REQUEST_BARRIER),
+						   bodies = api_request_field(w, API_REQUEST_BODY_POSITIONS);
+	out->no_barrier = !api_is_given(w->check, &barrier);
+	out->bodies = bodies.node;
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+		out->groups[type] = obstacles_of(w, type);
+}
+
+/* Reports the members of a group that exclude a barrier. */
+static void fault_given(struct api_request_check *w, const struct api_field *group, enum fric_type type, unsigned found)
+{
+	for (int i = 0; i < N_GIVEN; i++) {
+		const struct api_field field = api_ruled(group, &api_groups[type], given[i].rule);
+		if (!(found & given[i].obstacle))
+			continue;
+		if (given[i].obstacle == API_GIVES_FORCE)
+			api_fault_at(w->check->fault, API_E_CONFLICTING_FIELDS, &field.path,
+			             NO_BARRIER_HERE "gives the normal forces: leave \"normal_force\" out");
+		else
+			api_fault_at(w->check->fault, API_E_CONFLICTING_FIELDS, &field.path,
+			             NO_BARRIER_HERE "needs distances, which given geometry does not have: leave \"%s\" out",
+			             field.path.key);
+	}
+}
+
+static void fault_bodies(struct api_request_check *w, const struct api_path *path, const char *what)
+{
+	api_fault_at(w->check->fault, API_E_CONFLICTING_FIELDS, path, "%s is for contacts of vertices, not of bodies",
+	             what);
+}
+
+/* Reports members of planes that are missing; they are not reported a second time where friction needs them. */
+static void fault_planes(struct api_request_check *w, const struct api_field *group, enum fric_type type,
+                         unsigned found)
+{
+	for (int i = 0; i < N_REQUIRED; i++) {
+		const struct api_field field = api_ruled(group, &api_groups[type], required[i].rule);
+		if (!(found & required[i].obstacle))
+			continue;
+		api_fault_at(w->check->fault, API_E_MISSING_FIELD, &field.path,
+		             "\"%s\" is missing: the output \"longest_step\" needs the distance from the plane",
+		             field.path.key);
+		w->groups[type].excused |= 1u << required[i].rule;
+	}
+}
+
+static void check_group(struct api_request_check *w, const struct api_field *collisions, enum fric_type type,
+                        unsigned found, bool barrier)
+{
+	const struct api_field group = api_ruled(collisions, &api_collisions, (int)type);
+	if (found & API_IS_OF_BODIES)
+		fault_bodies(w, &group.path, barrier ? "the term \"barrier\"" : "the output \"longest_step\"");
+	else if (barrier)
+		fault_given(w, &group, type, found);
+	else
+		fault_planes(w, &group, type, found);
+}
+
+static void need_barrier(struct api_request_check *w)
+{
+	const struct api_field barrier = api_request_field(w, API_REQUEST_BARRIER);
+	if (w->facts)
+		api_fault_at(w->check->fault, API_E_MISSING_FIELD, &barrier.path,
+		             "\"barrier\" is missing from the set's document: " NO_BARRIER_HERE "needs it");
+	else
+		api_check_present(w->check, &barrier, NO_BARRIER_HERE "needs it");
+	w->root.excused |= 1u << API_REQUEST_BARRIER;
+}
+
+void api_check_obstacles(struct api_request_check *w, const struct api_obstacles *obstacles)
+{
+	const bool barrier = api_has_term(w, FRIC_TERM_BARRIER);
+	const struct api_field collisions = api_request_field(w, API_REQUEST_COLLISIONS),
+						   bodies = api_request_field(w, API_REQUEST_BODY_POSITIONS);
+	if (!barrier && !w->query->outputs[API_LONGEST_STEP])
+		return;
+	if (barrier && obstacles->no_barrier)
+		need_barrier(w);
+	unsigned all = 0;
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+		check_group(w, &collisions, type, obstacles->groups[type], barrier);
+		all |= obstacles->groups[type];
+	}
+	if (barrier && obstacles->bodies && !(all & API_IS_OF_BODIES))
+		fault_bodies(w, &bodies.path, "the term \"barrier\"");
+}
