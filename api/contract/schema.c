@@ -7,7 +7,7 @@
 #include "api/codec/skeleton.h"
 
 enum {
-	MAX_TEXT = 2048,
+	MAX_TEXT = 4096,
 	POINTER_TEXT = 64,
 	MOST_NAMED = 8 /* a range of up to this many integers is listed, so that generated clients have an enumeration */
 };

@@ -30,14 +30,14 @@ enum api_obstacle {
 };
 
 struct api_obstacles {
-	bool no_barrier, bodies; /* no barrier was sent; bodies were sent */
+	bool has_barrier, bodies; /* were sent */
 	unsigned groups[FRIC_N_TYPES];
 };
 
 /* Whether the barrier's energy can be asked for. */
 static inline bool api_allows_barrier(const struct api_obstacles *obstacles)
 {
-	unsigned all = obstacles->no_barrier || obstacles->bodies;
+	unsigned all = !obstacles->has_barrier || obstacles->bodies;
 	for (int type = 0; type < FRIC_N_TYPES; type++)
 		all |= obstacles->groups[type];
 	return !all;
@@ -91,6 +91,7 @@ struct api_set_facts {
 	bool skip_degenerate;
 	bool lacks_positions; /* planes have an origin but there are no positions of vertices, so there are no distances */
 	bool has_positions;   /* positions of vertices were sent */
+	bool has_contacts;    /* there are contacts at vertices */
 	struct api_obstacles obstacles;
 };
 

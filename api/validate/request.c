@@ -66,10 +66,16 @@ static void check_set_positions(const struct api_request_check *q)
 {
 	if (q->query->outputs[API_POSITION_JACOBIAN] && !q->facts->has_positions)
 		fault_positions(q, "\"position_jacobian\"");
-	else if (q->query->outputs[API_LONGEST_STEP] && !q->query->current_positions && !q->facts->has_positions)
-		fault_positions(q, "\"longest_step\"");
 	else if (q->facts->lacks_positions && api_needs_distance(q->query))
 		fault_positions(q, "\"distance\" of group \"plane_vertex\"");
+}
+
+/* The longest step begins at current positions, which default to the set's. */
+static void check_start_of_step(const struct api_request_check *q)
+{
+	if (q->query->outputs[API_LONGEST_STEP] && !q->query->outputs[API_POSITION_JACOBIAN] && q->facts->has_contacts &&
+	    !q->query->current_positions && !q->facts->has_positions)
+		fault_positions(q, "\"longest_step\"");
 }
 
 static void need_positions(struct api_request_check *w)
@@ -91,6 +97,7 @@ static void check_fields(struct api_request_check *w, const struct api_object *o
 	if (w->facts) {
 		check_set_positions(w);
 		api_check_obstacles(w, &w->facts->obstacles);
+		check_start_of_step(w);
 		return;
 	}
 	need_positions(w);
@@ -122,6 +129,14 @@ bool api_check_request(struct api_check *check, enum api_request_kind kind, cons
 	return is_object && !check->fault->status;
 }
 
+static bool has_contacts(const struct api_lagged *lagged)
+{
+	size_t n = 0;
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
+		n += lagged->batch.groups[type].n;
+	return n;
+}
+
 static bool lacks_positions(const struct api_lagged *lagged)
 {
 	const struct fric_group *planes = &lagged->batch.groups[FRIC_PLANE_VERTEX];
@@ -137,6 +152,7 @@ void api_state_facts(const struct api_lagged *lagged, struct api_set_facts *fact
 	                                .skip_degenerate = lagged->batch.skip_degenerate,
 	                                .lacks_positions = lacks_positions(lagged),
 	                                .has_positions = lagged->batch.positions,
+	                                .has_contacts = has_contacts(lagged),
 	                                .obstacles = lagged->obstacles};
 	memcpy(facts->has_group, lagged->has_group, sizeof(facts->has_group));
 }

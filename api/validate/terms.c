@@ -95,7 +95,7 @@ void api_find_obstacles(const struct api_request_check *w, struct api_obstacles 
 {
 	const struct api_field barrier = api_request_field(w, API_REQUEST_BARRIER),
 						   bodies = api_request_field(w, API_REQUEST_BODY_POSITIONS);
-	out->no_barrier = !api_is_given(w->check, &barrier);
+	out->has_barrier = api_is_given(w->check, &barrier);
 	out->bodies = bodies.node;
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
 		out->groups[type] = obstacles_of(w, type);
@@ -169,7 +169,7 @@ void api_check_obstacles(struct api_request_check *w, const struct api_obstacles
 						   bodies = api_request_field(w, API_REQUEST_BODY_POSITIONS);
 	if (!barrier && !w->query->outputs[API_LONGEST_STEP])
 		return;
-	if (barrier && obstacles->no_barrier)
+	if (barrier && !obstacles->has_barrier)
 		need_barrier(w);
 	unsigned all = 0;
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {

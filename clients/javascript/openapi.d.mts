@@ -178,7 +178,8 @@ export interface Routes {
 
 /** EvaluateRequest.outputs: results to return. */
 export type Output = 
-	| "potential" | "gradient" | "hessian" | "collisions" | "line" | "hessian_products" | "position_jacobian";
+	| "potential" | "gradient" | "hessian" | "collisions" | "line" | "hessian_products" | "position_jacobian"
+	| "longest_step";
 
 /**
  * EvaluateRequest.collision_outputs: values per contact in the output collisions; refused without that output.
@@ -186,14 +187,19 @@ export type Output =
  * basis, before mu_aniso; mu_s: static coefficient used, including ellipses; mu_k: kinetic coefficient used, including
  * ellipses; normal_force: normal force used, without weight; distance: unsigned distance; absent for given geometry,
  * and for planes without plane_origin; closest_point: coordinates on edge or triangle; tangent_basis: unit tangents as
- * columns; status: 0 sticks (y < eps_v), 1 slides, 2 skipped; slip_ratio: y / eps_v, after mu_aniso; friction_force:
- * force on the first side, including weight; stencil weights distribute it; anchor: value of anchor for the next step;
- * spin: angular velocity about the normal, without spin_radius; 3D; rolling: angular velocity in the tangent basis
- * (2D: itself), without roll_radius.
+ * columns; status: 0 sticks (y < eps_v), 1 slides, 2 skipped, 3 mollified: has no friction; slip_ratio: y / eps_v,
+ * after mu_aniso; friction_force: force on the first side, including weight; stencil weights distribute it; anchor:
+ * value of anchor for the next step; spin: angular velocity about the normal, without spin_radius; 3D; rolling:
+ * angular velocity in the tangent basis (2D: itself), without roll_radius; feature: closest feature at positions: bit
+ * k (value 2^k) is set if member k of the stencil takes part; current_feature: as feature, at current_positions; with
+ * the term barrier; current_distance: unsigned distance at current_positions; with the term barrier;
+ * barrier_potential: the contact's share of the barrier's potential, divided by time_step; with the term barrier;
+ * barrier_force: the barrier's force on the first side, including weight; with the term barrier.
  */
 export type CollisionOutput = 
 	| "potential" | "tangential_velocity" | "mu_s" | "mu_k" | "normal_force" | "distance" | "closest_point"
-	| "tangent_basis" | "status" | "slip_ratio" | "friction_force" | "anchor" | "spin" | "rolling";
+	| "tangent_basis" | "status" | "slip_ratio" | "friction_force" | "anchor" | "spin" | "rolling" | "feature"
+	| "current_feature" | "current_distance" | "barrier_potential" | "barrier_force";
 
 /**
  * HessianChoice.format: format of the matrix. triplets: every contact's block, duplicates add up; csr: compressed
@@ -434,7 +440,7 @@ export interface EvaluateRequest {
 	dim: 2 | 3;
 	/**
 	 * velocities at which to evaluate; their number of rows is the number of vertices; required unless there are only
-	 * bodies. Shape [n_vertices, dim]. Unit: velocity.
+	 * bodies or terms is barrier alone. Shape [n_vertices, dim]. Unit: velocity.
 	 */
 	velocities?: Matrix;
 	/** lagged positions; required where geometry is derived. Shape [n_vertices, dim]. Unit: length. */
@@ -472,10 +478,15 @@ export interface EvaluateRequest {
 	 * coefficient used, including ellipses; mu_k: kinetic coefficient used, including ellipses; normal_force: normal
 	 * force used, without weight; distance: unsigned distance; absent for given geometry, and for planes without
 	 * plane_origin; closest_point: coordinates on edge or triangle; tangent_basis: unit tangents as columns; status: 0
-	 * sticks (y < eps_v), 1 slides, 2 skipped; slip_ratio: y / eps_v, after mu_aniso; friction_force: force on the
-	 * first side, including weight; stencil weights distribute it; anchor: value of anchor for the next step; spin:
-	 * angular velocity about the normal, without spin_radius; 3D; rolling: angular velocity in the tangent basis (2D:
-	 * itself), without roll_radius. Default: ["potential", "tangential_velocity"].
+	 * sticks (y < eps_v), 1 slides, 2 skipped, 3 mollified: has no friction; slip_ratio: y / eps_v, after mu_aniso;
+	 * friction_force: force on the first side, including weight; stencil weights distribute it; anchor: value of
+	 * anchor for the next step; spin: angular velocity about the normal, without spin_radius; 3D; rolling: angular
+	 * velocity in the tangent basis (2D: itself), without roll_radius; feature: closest feature at positions: bit k
+	 * (value 2^k) is set if member k of the stencil takes part; current_feature: as feature, at current_positions;
+	 * with the term barrier; current_distance: unsigned distance at current_positions; with the term barrier;
+	 * barrier_potential: the contact's share of the barrier's potential, divided by time_step; with the term barrier;
+	 * barrier_force: the barrier's force on the first side, including weight; with the term barrier. Default:
+	 * ["potential", "tangential_velocity"].
 	 */
 	collision_outputs?: readonly CollisionOutput[];
 	/**
@@ -489,6 +500,30 @@ export interface EvaluateRequest {
 	vectors?: Matrix;
 	/** format of the output position_jacobian. */
 	position_jacobian?: PositionJacobianChoice;
+	/**
+	 * energies that potential, gradient, Hessian and its products sum up, at least one; a barrier excludes bodies,
+	 * given geometry and normal_force, and with it alone velocities and friction are optional. friction: the friction
+	 * potential; barrier: the energy whose derivative gives the normal forces, at current_positions. Default:
+	 * ["friction"].
+	 */
+	terms?: readonly ("friction" | "barrier")[];
+	/**
+	 * positions at which the barrier acts, and where longest_step begins; by default positions. Shape [n_vertices,
+	 * dim]. Unit: length.
+	 */
+	current_positions?: Matrix;
+	/**
+	 * velocities are displacements over it: the barrier's potential is divided by it, its Hessian multiplied. Unit:
+	 * length / velocity. Default: 1.
+	 */
+	time_step?: number;
+	/**
+	 * what determines the closest points of contacts at vertices. given: the stencil is the closest feature; search: a
+	 * stencil is a pair of primitives whose closest feature is found. Default: "given".
+	 */
+	closest_features?: "given" | "search";
+	/** the direction for the output longest_step, which requires it. */
+	longest_step?: LongestStepChoice;
 }
 
 /**
@@ -500,7 +535,7 @@ export interface JvpRequest {
 	dim: 2 | 3;
 	/**
 	 * velocities at which to evaluate; their number of rows is the number of vertices; required unless there are only
-	 * bodies. Shape [n_vertices, dim]. Unit: velocity.
+	 * bodies or terms is barrier alone. Shape [n_vertices, dim]. Unit: velocity.
 	 */
 	velocities?: Matrix;
 	/** lagged positions; required where geometry is derived. Shape [n_vertices, dim]. Unit: length. */
@@ -533,6 +568,11 @@ export interface JvpRequest {
 	 * 422; skip: such contacts are skipped and listed. Default: "error".
 	 */
 	on_degenerate?: "error" | "skip";
+	/**
+	 * what determines the closest points of contacts at vertices. given: the stencil is the closest feature; search: a
+	 * stencil is a pair of primitives whose closest feature is found. Default: "given".
+	 */
+	closest_features?: "given" | "search";
 	/**
 	 * the direction: JSON Pointers (RFC 6901) to fields as keys, with values of the field's shape; zero for all other
 	 * fields.
@@ -549,7 +589,7 @@ export interface VjpRequest {
 	dim: 2 | 3;
 	/**
 	 * velocities at which to evaluate; their number of rows is the number of vertices; required unless there are only
-	 * bodies. Shape [n_vertices, dim]. Unit: velocity.
+	 * bodies or terms is barrier alone. Shape [n_vertices, dim]. Unit: velocity.
 	 */
 	velocities?: Matrix;
 	/** lagged positions; required where geometry is derived. Shape [n_vertices, dim]. Unit: length. */
@@ -582,6 +622,11 @@ export interface VjpRequest {
 	 * 422; skip: such contacts are skipped and listed. Default: "error".
 	 */
 	on_degenerate?: "error" | "skip";
+	/**
+	 * what determines the closest points of contacts at vertices. given: the stencil is the closest feature; search: a
+	 * stencil is a pair of primitives whose closest feature is found. Default: "given".
+	 */
+	closest_features?: "given" | "search";
 	/** factors of the results. */
 	cotangents: Cotangents;
 	/** JSON Pointers (RFC 6901) to the fields to differentiate with respect to, each at most once. */
@@ -625,6 +670,11 @@ export interface CollisionSetDocument {
 	 * 422; skip: such contacts are skipped and listed. Default: "error".
 	 */
 	on_degenerate?: "error" | "skip";
+	/**
+	 * what determines the closest points of contacts at vertices. given: the stencil is the closest feature; search: a
+	 * stencil is a pair of primitives whose closest feature is found. Default: "given".
+	 */
+	closest_features?: "given" | "search";
 }
 
 /**
@@ -640,7 +690,7 @@ export type CollisionSetPatch = MergePatch<CollisionSetDocument>;
 export interface CollisionSetQuery {
 	/**
 	 * velocities at which to evaluate; their number of rows is the number of vertices; required unless there are only
-	 * bodies. Shape [n_vertices, dim]. Unit: velocity.
+	 * bodies or terms is barrier alone. Shape [n_vertices, dim]. Unit: velocity.
 	 */
 	velocities?: Matrix;
 	/**
@@ -665,10 +715,15 @@ export interface CollisionSetQuery {
 	 * coefficient used, including ellipses; mu_k: kinetic coefficient used, including ellipses; normal_force: normal
 	 * force used, without weight; distance: unsigned distance; absent for given geometry, and for planes without
 	 * plane_origin; closest_point: coordinates on edge or triangle; tangent_basis: unit tangents as columns; status: 0
-	 * sticks (y < eps_v), 1 slides, 2 skipped; slip_ratio: y / eps_v, after mu_aniso; friction_force: force on the
-	 * first side, including weight; stencil weights distribute it; anchor: value of anchor for the next step; spin:
-	 * angular velocity about the normal, without spin_radius; 3D; rolling: angular velocity in the tangent basis (2D:
-	 * itself), without roll_radius. Default: ["potential", "tangential_velocity"].
+	 * sticks (y < eps_v), 1 slides, 2 skipped, 3 mollified: has no friction; slip_ratio: y / eps_v, after mu_aniso;
+	 * friction_force: force on the first side, including weight; stencil weights distribute it; anchor: value of
+	 * anchor for the next step; spin: angular velocity about the normal, without spin_radius; 3D; rolling: angular
+	 * velocity in the tangent basis (2D: itself), without roll_radius; feature: closest feature at positions: bit k
+	 * (value 2^k) is set if member k of the stencil takes part; current_feature: as feature, at current_positions;
+	 * with the term barrier; current_distance: unsigned distance at current_positions; with the term barrier;
+	 * barrier_potential: the contact's share of the barrier's potential, divided by time_step; with the term barrier;
+	 * barrier_force: the barrier's force on the first side, including weight; with the term barrier. Default:
+	 * ["potential", "tangential_velocity"].
 	 */
 	collision_outputs?: readonly CollisionOutput[];
 	/** the line for the output line, which requires it. */
@@ -677,13 +732,32 @@ export interface CollisionSetQuery {
 	vectors?: Matrix;
 	/** format of the output position_jacobian. */
 	position_jacobian?: PositionJacobianChoice;
+	/**
+	 * energies that potential, gradient, Hessian and its products sum up, at least one; a barrier excludes bodies,
+	 * given geometry and normal_force, and with it alone velocities and friction are optional. friction: the friction
+	 * potential; barrier: the energy whose derivative gives the normal forces, at current_positions. Default:
+	 * ["friction"].
+	 */
+	terms?: readonly ("friction" | "barrier")[];
+	/**
+	 * positions at which the barrier acts, and where longest_step begins; by default positions. Shape [n_vertices,
+	 * dim]. Unit: length.
+	 */
+	current_positions?: Matrix;
+	/**
+	 * velocities are displacements over it: the barrier's potential is divided by it, its Hessian multiplied. Unit:
+	 * length / velocity. Default: 1.
+	 */
+	time_step?: number;
+	/** the direction for the output longest_step, which requires it. */
+	longest_step?: LongestStepChoice;
 }
 
 /** A direction in which numbers of a collision set, or of this request, change. */
 export interface CollisionSetJvp {
 	/**
 	 * velocities at which to evaluate; their number of rows is the number of vertices; required unless there are only
-	 * bodies. Shape [n_vertices, dim]. Unit: velocity.
+	 * bodies or terms is barrier alone. Shape [n_vertices, dim]. Unit: velocity.
 	 */
 	velocities?: Matrix;
 	/**
@@ -712,7 +786,7 @@ export interface CollisionSetJvp {
 export interface CollisionSetVjp {
 	/**
 	 * velocities at which to evaluate; their number of rows is the number of vertices; required unless there are only
-	 * bodies. Shape [n_vertices, dim]. Unit: velocity.
+	 * bodies or terms is barrier alone. Shape [n_vertices, dim]. Unit: velocity.
 	 */
 	velocities?: Matrix;
 	/**
@@ -1068,6 +1142,14 @@ export interface PositionJacobianChoice {
 	pattern?: boolean;
 }
 
+/** A motion of all vertices: current_positions + t * direction, t from 0 to 1. */
+export interface LongestStepChoice {
+	/** displacement of every vertex at t = 1. Shape [n_vertices, dim]. Unit: length. */
+	direction: Matrix;
+	/** fraction, less than 1, of its distance beyond dmin that every contact keeps. Default: 0.1. */
+	keep?: number;
+}
+
 /** Factors of the results: the sum of the products is differentiated. */
 export interface Cotangents {
 	/** cotangent of the potential. Default: 0. */
@@ -1320,6 +1402,12 @@ export interface EdgeEdge {
 	 * [n, dim], or one for all. Unit: 1. 3D only.
 	 */
 	grain?: Matrix;
+	/**
+	 * squared cross product of the edges below which they count as nearly parallel: no friction, and a smaller
+	 * barrier; if it is not 0, the closest feature is searched. Shape [n], or one for all. Unit: length^4. 3D only.
+	 * Default: 0.
+	 */
+	mollifier?: number | Vector;
 }
 
 /** Contacts of a vertex with a triangle: v, t0, t1, t2. 3D only. */
@@ -1673,6 +1761,8 @@ export interface EvaluateAnswer {
 	 * of bodies are empty. Unit: force / length.
 	 */
 	position_jacobian?: JacobianCsr | JacobianTriplets;
+	/** how far all vertices can move along the direction before contacts come too close. */
+	longest_step?: LimitedStep | WholeStep;
 	/** skipped contacts; present, possibly empty, with on_degenerate skip. */
 	skipped?: Skipped[];
 }
@@ -2045,6 +2135,27 @@ export interface JacobianTriplets {
 	values: Doubles;
 }
 
+/** A step that a contact limits. */
+export interface LimitedStep {
+	/** multiple of the direction, less than 1. */
+	step: number;
+	/** group of the contact that limits the step. */
+	group: 
+		| "vertex_vertex" | "edge_vertex" | "edge_edge" | "face_vertex" | "plane_vertex" | "body_body" | "body_world";
+	/** its stencil. Shape [entries]. */
+	vertices: Integers;
+}
+
+/** The step 1, which no contact limits. */
+export interface WholeStep {
+	/** 1. */
+	step: number;
+	/** null. */
+	group: null;
+	/** null. */
+	vertices: null;
+}
+
 /** A skipped contact; its values are zeros. */
 export interface Skipped {
 	/** group of the contact. */
@@ -2105,8 +2216,8 @@ export interface WorstContact {
 	quantity: "potential" | "gradient" | "hessian";
 	/** relative difference of that quantity. */
 	relative_difference: number;
-	/** 0 sticks, 1 slides, 2 skipped. */
-	status: 0 | 1 | 2;
+	/** 0 sticks, 1 slides, 2 skipped, 3 mollified. */
+	status: 0 | 1 | 2 | 3;
 	/** y / eps_v, after mu_aniso. */
 	slip_ratio: number;
 }
@@ -2319,7 +2430,7 @@ export interface VertexVertexValues {
 	distance?: Doubles;
 	/** unit tangents as columns. Shape [n, dim, dim-1]. Unit: 1. */
 	tangent_basis?: Doubles;
-	/** 0 sticks (y < eps_v), 1 slides, 2 skipped. Shape [n]. */
+	/** 0 sticks (y < eps_v), 1 slides, 2 skipped, 3 mollified: has no friction. Shape [n]. */
 	status?: Integers;
 	/** y / eps_v, after mu_aniso. Shape [n]. Unit: 1. */
 	slip_ratio?: Doubles;
@@ -2327,6 +2438,19 @@ export interface VertexVertexValues {
 	friction_force?: Doubles;
 	/** value of anchor for the next step. Shape [n, dim]. Unit: velocity. */
 	anchor?: Doubles;
+	/** closest feature at positions: bit k (value 2^k) is set if member k of the stencil takes part. Shape [n]. */
+	feature?: Integers;
+	/** as feature, at current_positions; with the term barrier. Shape [n]. */
+	current_feature?: Integers;
+	/** unsigned distance at current_positions; with the term barrier. Shape [n]. Unit: length. */
+	current_distance?: Doubles;
+	/**
+	 * the contact's share of the barrier's potential, divided by time_step; with the term barrier. Shape [n]. Unit:
+	 * force * velocity.
+	 */
+	barrier_potential?: Doubles;
+	/** the barrier's force on the first side, including weight; with the term barrier. Shape [n, dim]. Unit: force. */
+	barrier_force?: Doubles;
 }
 
 /** The values selected by collision_outputs, in the order of the contacts. */
@@ -2347,7 +2471,7 @@ export interface EdgeVertexValues {
 	closest_point?: Doubles;
 	/** unit tangents as columns. Shape [n, dim, dim-1]. Unit: 1. */
 	tangent_basis?: Doubles;
-	/** 0 sticks (y < eps_v), 1 slides, 2 skipped. Shape [n]. */
+	/** 0 sticks (y < eps_v), 1 slides, 2 skipped, 3 mollified: has no friction. Shape [n]. */
 	status?: Integers;
 	/** y / eps_v, after mu_aniso. Shape [n]. Unit: 1. */
 	slip_ratio?: Doubles;
@@ -2355,6 +2479,19 @@ export interface EdgeVertexValues {
 	friction_force?: Doubles;
 	/** value of anchor for the next step. Shape [n, dim]. Unit: velocity. */
 	anchor?: Doubles;
+	/** closest feature at positions: bit k (value 2^k) is set if member k of the stencil takes part. Shape [n]. */
+	feature?: Integers;
+	/** as feature, at current_positions; with the term barrier. Shape [n]. */
+	current_feature?: Integers;
+	/** unsigned distance at current_positions; with the term barrier. Shape [n]. Unit: length. */
+	current_distance?: Doubles;
+	/**
+	 * the contact's share of the barrier's potential, divided by time_step; with the term barrier. Shape [n]. Unit:
+	 * force * velocity.
+	 */
+	barrier_potential?: Doubles;
+	/** the barrier's force on the first side, including weight; with the term barrier. Shape [n, dim]. Unit: force. */
+	barrier_force?: Doubles;
 }
 
 /** The values selected by collision_outputs, in the order of the contacts. */
@@ -2375,7 +2512,7 @@ export interface EdgeEdgeValues {
 	closest_point?: Doubles;
 	/** unit tangents as columns. Shape [n, dim, dim-1]. Unit: 1. */
 	tangent_basis?: Doubles;
-	/** 0 sticks (y < eps_v), 1 slides, 2 skipped. Shape [n]. */
+	/** 0 sticks (y < eps_v), 1 slides, 2 skipped, 3 mollified: has no friction. Shape [n]. */
 	status?: Integers;
 	/** y / eps_v, after mu_aniso. Shape [n]. Unit: 1. */
 	slip_ratio?: Doubles;
@@ -2383,6 +2520,19 @@ export interface EdgeEdgeValues {
 	friction_force?: Doubles;
 	/** value of anchor for the next step. Shape [n, dim]. Unit: velocity. */
 	anchor?: Doubles;
+	/** closest feature at positions: bit k (value 2^k) is set if member k of the stencil takes part. Shape [n]. */
+	feature?: Integers;
+	/** as feature, at current_positions; with the term barrier. Shape [n]. */
+	current_feature?: Integers;
+	/** unsigned distance at current_positions; with the term barrier. Shape [n]. Unit: length. */
+	current_distance?: Doubles;
+	/**
+	 * the contact's share of the barrier's potential, divided by time_step; with the term barrier. Shape [n]. Unit:
+	 * force * velocity.
+	 */
+	barrier_potential?: Doubles;
+	/** the barrier's force on the first side, including weight; with the term barrier. Shape [n, dim]. Unit: force. */
+	barrier_force?: Doubles;
 }
 
 /** The values selected by collision_outputs, in the order of the contacts. */
@@ -2403,7 +2553,7 @@ export interface FaceVertexValues {
 	closest_point?: Doubles;
 	/** unit tangents as columns. Shape [n, dim, dim-1]. Unit: 1. */
 	tangent_basis?: Doubles;
-	/** 0 sticks (y < eps_v), 1 slides, 2 skipped. Shape [n]. */
+	/** 0 sticks (y < eps_v), 1 slides, 2 skipped, 3 mollified: has no friction. Shape [n]. */
 	status?: Integers;
 	/** y / eps_v, after mu_aniso. Shape [n]. Unit: 1. */
 	slip_ratio?: Doubles;
@@ -2411,6 +2561,19 @@ export interface FaceVertexValues {
 	friction_force?: Doubles;
 	/** value of anchor for the next step. Shape [n, dim]. Unit: velocity. */
 	anchor?: Doubles;
+	/** closest feature at positions: bit k (value 2^k) is set if member k of the stencil takes part. Shape [n]. */
+	feature?: Integers;
+	/** as feature, at current_positions; with the term barrier. Shape [n]. */
+	current_feature?: Integers;
+	/** unsigned distance at current_positions; with the term barrier. Shape [n]. Unit: length. */
+	current_distance?: Doubles;
+	/**
+	 * the contact's share of the barrier's potential, divided by time_step; with the term barrier. Shape [n]. Unit:
+	 * force * velocity.
+	 */
+	barrier_potential?: Doubles;
+	/** the barrier's force on the first side, including weight; with the term barrier. Shape [n, dim]. Unit: force. */
+	barrier_force?: Doubles;
 }
 
 /** The values selected by collision_outputs, in the order of the contacts. */
@@ -2429,7 +2592,7 @@ export interface PlaneVertexValues {
 	distance?: Doubles;
 	/** unit tangents as columns. Shape [n, dim, dim-1]. Unit: 1. */
 	tangent_basis?: Doubles;
-	/** 0 sticks (y < eps_v), 1 slides, 2 skipped. Shape [n]. */
+	/** 0 sticks (y < eps_v), 1 slides, 2 skipped, 3 mollified: has no friction. Shape [n]. */
 	status?: Integers;
 	/** y / eps_v, after mu_aniso. Shape [n]. Unit: 1. */
 	slip_ratio?: Doubles;
@@ -2437,6 +2600,19 @@ export interface PlaneVertexValues {
 	friction_force?: Doubles;
 	/** value of anchor for the next step. Shape [n, dim]. Unit: velocity. */
 	anchor?: Doubles;
+	/** closest feature at positions: bit k (value 2^k) is set if member k of the stencil takes part. Shape [n]. */
+	feature?: Integers;
+	/** as feature, at current_positions; with the term barrier. Shape [n]. */
+	current_feature?: Integers;
+	/** unsigned distance at current_positions; with the term barrier. Shape [n]. Unit: length. */
+	current_distance?: Doubles;
+	/**
+	 * the contact's share of the barrier's potential, divided by time_step; with the term barrier. Shape [n]. Unit:
+	 * force * velocity.
+	 */
+	barrier_potential?: Doubles;
+	/** the barrier's force on the first side, including weight; with the term barrier. Shape [n, dim]. Unit: force. */
+	barrier_force?: Doubles;
 }
 
 /** The values selected by collision_outputs, in the order of the contacts. */
@@ -2455,7 +2631,7 @@ export interface BodyBodyValues {
 	distance?: Doubles;
 	/** unit tangents as columns. Shape [n, dim, dim-1]. Unit: 1. */
 	tangent_basis?: Doubles;
-	/** 0 sticks (y < eps_v), 1 slides, 2 skipped. Shape [n]. */
+	/** 0 sticks (y < eps_v), 1 slides, 2 skipped, 3 mollified: has no friction. Shape [n]. */
 	status?: Integers;
 	/** y / eps_v, after mu_aniso. Shape [n]. Unit: 1. */
 	slip_ratio?: Doubles;
@@ -2485,7 +2661,7 @@ export interface BodyWorldValues {
 	distance?: Doubles;
 	/** unit tangents as columns. Shape [n, dim, dim-1]. Unit: 1. */
 	tangent_basis?: Doubles;
-	/** 0 sticks (y < eps_v), 1 slides, 2 skipped. Shape [n]. */
+	/** 0 sticks (y < eps_v), 1 slides, 2 skipped, 3 mollified: has no friction. Shape [n]. */
 	status?: Integers;
 	/** y / eps_v, after mu_aniso. Shape [n]. Unit: 1. */
 	slip_ratio?: Doubles;

@@ -60,6 +60,20 @@ def lawful(friction):
     return request
 
 
+def barrier(friction):
+    """Both terms, at positions of their own, with searched features."""
+    request = derived(friction)
+    for group in request['collisions'].values():
+        for name in ('normal_force', 'mu', 'mu_s', 'mu_k', 'mu_s_aniso', 'mu_k_aniso'):
+            group.pop(name, None)
+    request['collisions']['edge_edge'].update(mollifier=[0.5, 0.0, 2.0])
+    return {**request, 'terms': ['friction', 'barrier'], 'closest_features': 'search', 'time_step': 0.25,
+            'current_positions': [[x + 0.01 * i, y, z] for i, (x, y, z) in enumerate(POSITIONS)],
+            'longest_step': {'direction': velocities(3, 0.5), 'keep': 0.2},
+            'outputs': ['potential', 'gradient', 'hessian', 'collisions', 'hessian_products'],
+            'collision_outputs': ['feature', 'current_feature', 'current_distance', 'barrier_potential', 'barrier_force']}
+
+
 def bodies(dim, friction):
     """Three rigid bodies, in contact with each other and with the world."""
     twists = [[0.1 * (i + 1) * (a - 1.5) for a in range(3 * dim - 3)] for i in range(3)]
@@ -88,6 +102,7 @@ GOOD = {
     'stribeck': lawful({'eps_v': 0.1, 'mu_s': 0.5, 'mu_k': 0.3, 'law': 'stribeck', 'stribeck_speed': 0.2, 'viscous': 0.1}),
     'curve': lawful({'eps_v': 0.1, 'mu': 0.5, 'law': 'curve',
                      'curve': {'speeds': [0.0, 0.5, 1.5], 'factors': [1.0, 0.5, 0.75]}}),
+    'barrier': barrier({'eps_v': 0.1, 'mu': 0.5}),
     'bodies': bodies(3, {'eps_v': 0.1, 'mu': 0.5}),
     'bodies-table-2d': bodies(2, {'eps_v': 0.1, 'materials': {'body_material': [0, 1, 0], 'plane_material': 1, 'mu': TABLE}}),
     'given-table-s-k-2d': given(2, {'eps_v': 0.1, 'materials': {**MATERIALS, 'mu_s': TABLE, 'mu_k': TABLE}}),
@@ -95,9 +110,10 @@ GOOD = {
 REQUIRED = {'vectors', 'line', 'direction', 'steps', 'dim', 'velocities', 'collisions', 'friction', 'positions', 'barrier', 'dhat', 'stiffness', 'vertices',
             'plane_normal', 'plane_origin', 'closest_point', 'tangent_basis', 'vertex_material', 'plane_material', 'body_positions', 'body_velocities', 'bodies',
             'point', 'normal', 'body_direction', 'body_material', 'curve', 'speeds', 'factors'}
-POSITIVE = {'eps_v', 'dhat', 'stiffness', 'mu_aniso', 'stribeck_speed'}
+POSITIVE = {'eps_v', 'dhat', 'stiffness', 'mu_aniso', 'stribeck_speed', 'time_step', 'keep'}
 NON_NEGATIVE = {'mu', 'mu_s', 'mu_k', 'vertex_mu', 'vertex_mu_s', 'vertex_mu_k', 'dmin', 'normal_force',
-                'mu_s_aniso', 'mu_k_aniso', 'viscous', 'spin_radius', 'roll_radius', 'speeds', 'factors'}
+                'mu_s_aniso', 'mu_k_aniso', 'viscous', 'spin_radius', 'roll_radius', 'speeds', 'factors',
+                'mollifier'}
 INDICES = {'vertices', 'vertex_material', 'plane_material', 'bodies', 'body_material'}
 FINE = json.dumps({'dim': 2, 'velocities': [[0.05, 0]], 'friction': {'mu': 0.3, 'eps_v': 0.1}, 'collisions': {
     'plane_vertex': {'vertices': [0], 'normal_force': 1, 'plane_normal': [0, 1]}}}).encode()

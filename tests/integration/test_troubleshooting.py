@@ -160,6 +160,7 @@ def curve(speeds, factors):
 
 GEOMETRY = {"closest_point": [[0.2, 0.2]], "tangent_basis": [[[1, 0], [0, 1], [0, 0]]]}
 FACE = "collisions__face_vertex"
+ENERGY = {"terms": ["barrier"], "barrier": {"dhat": 1, "stiffness": 1}}
 CASES = {
     "line 1, column 25: NaN is not JSON: numbers must be finite; find out where it comes from (Python: "
     "json.dumps(batch, allow_nan=False) refuses it before it is sent)":
@@ -234,7 +235,7 @@ CASES = {
         evaluate(changed(friction__mu_static=0.3)),
     "unknown field \"eps_v\" here; it is a field of \"friction\". Fields here: dim, velocities, positions, "
     "lagged_velocities, body_positions, body_velocities, lagged_body_velocities, friction, barrier, collisions, outputs, "
-    "hessian, collision_outputs, on_degenerate, line, vectors, position_jacobian":
+    "hessian, collision_outputs, on_degenerate, line, vectors, position_jacobian, terms, current_positions, ...":
         evaluate(changed(eps_v=1)),
     "\"friction\" is missing: group \"face_vertex\" has no \"mu\" and no \"eps_v\" of its own; give, for example, "
     "{\"eps_v\": 0.001, \"mu\": 0.3}":
@@ -252,6 +253,24 @@ CASES = {
         evaluate(changed(**{FACE + "__closest_point": GEOMETRY["closest_point"]})),
     '"normal_force" is missing: given geometry has no distance to derive it from':
         evaluate(changed(collisions={"face_vertex": {"vertices": [[3, 0, 1, 2]], **GEOMETRY}})),
+    '"barrier" is missing: the term "barrier" needs it':
+        evaluate(changed(terms=["barrier"], **{FACE + "__normal_force": None})),
+    '"positions" is missing, and so is "current_positions": group "face_vertex" needs one of them':
+        evaluate(changed(**ENERGY, positions=None, **{FACE + "__normal_force": None})),
+    'the term "barrier" gives the normal forces: leave "normal_force" out': evaluate(changed(**ENERGY)),
+    'the term "barrier" needs distances, which given geometry does not have: leave "tangent_basis" out':
+        evaluate(changed(**ENERGY, collisions={"plane_vertex": {
+            "vertices": [3], "plane_normal": [0, 0, 1], "plane_origin": [0, 0, 0], "tangent_basis": GEOMETRY["tangent_basis"]}})),
+    'the term "barrier" is for contacts of vertices, not of bodies':
+        evaluate(changed(**ENERGY, body_positions=[[0, 0, 0]], body_velocities=[[0] * 6], **{FACE + "__normal_force": None})),
+    'the output "line" is for friction alone: leave "barrier" out of "terms"':
+        evaluate(changed(**ENERGY, outputs=["line"], line={"direction": [[0] * 3] * 4, "steps": []},
+                         **{FACE + "__normal_force": None})),
+    'factors are of friction alone: use csr, bsr or triplets with the term "barrier"':
+        evaluate(changed(**ENERGY, hessian={"format": "factors"}, **{FACE + "__normal_force": None})),
+    'expected at least one of friction, barrier': evaluate(changed(terms=[])),
+    '"longest_step" is missing: the output "longest_step" needs a direction':
+        evaluate(changed(outputs=["longest_step"])),
     '"blend" has no effect without per-vertex coefficients': evaluate(changed(friction__blend="min")),
     'factors have no pattern to leave out': evaluate(changed(hessian={"format": "factors", "pattern": False})),
     '"triangle" is only for triplets, csr and bsr': evaluate(changed(hessian={"format": "factors", "triangle": "upper"})),
@@ -371,13 +390,15 @@ CASES = {
         frame(len(TEXT).to_bytes(8, "big") + TEXT.encode()),
     'unknown field "vel"; did you mean "velocities"? Fields here: dim, velocities, positions, lagged_velocities, '
     "body_positions, body_velocities, lagged_body_velocities, friction, barrier, collisions, outputs, hessian, "
-    "collision_outputs, on_degenerate, line, vectors, position_jacobian": evaluate(changed(vel=[])),
+    "collision_outputs, on_degenerate, line, vectors, position_jacobian, terms, current_positions, ...":
+        evaluate(changed(vel=[])),
     "expected an object, got a string: JSON in a string has been encoded twice": evaluate(json.dumps(TEXT)),
     'there is no set "run-17" (any more): PUT it as a whole. Sets are forgotten when they have not been used for a '
     "while, or to make room": get("/v1/sets/run-17"),
     '"n_vertices" is 5, but "positions" has 4 rows': put(changed(velocities=None, n_vertices=5)),
     'unknown field "velocities" here; it is a field of requests about a set: POST it to evaluate. Fields here: dim, n_vertices, '
-    "positions, lagged_velocities, body_positions, lagged_body_velocities, friction, barrier, collisions, on_degenerate":
+    "positions, lagged_velocities, body_positions, lagged_body_velocities, friction, barrier, collisions, on_degenerate, "
+    "closest_features":
         put(BATCH),
     '3 is not a vertex ("positions" or "n_vertices" determines their number): there are 0, and indices start at 0':
         put({"dim": 3, "friction": {"eps_v": 1, "mu": 1},

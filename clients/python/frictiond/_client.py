@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._answer import Answer
-from ._document import (FRAME, JSON, PLACE, WANTED, Batch, anchors_of, answer_of, body_of, bytes_of, document_of,
-                        joined, merge, parts_of, with_velocities)
+from ._document import (FRAME, JSON, PLACE, TERMS, VELOCITIES, WANTED, Batch, anchors_of, answer_of, body_of, bytes_of,
+                        document_of, joined, merge, parts_of, with_velocities)
 from ._errors import Error, error_of
 from ._steps import Step, euler_step
 
@@ -67,7 +67,11 @@ class Client:
         collisions     {group: {output: [n] or [n, dim], ...}}
         n_vertices, n_collisions
 
-        batch["outputs"] selects among them. The same batch may be passed to Client.set: n_vertices, which only sets
+        batch["terms"], ["friction"] by default, selects the energies that the first four sum up: friction at the
+        velocities, the barrier at batch["current_positions"], or both; velocities are then displacements over
+        batch["time_step"].
+
+        batch["outputs"] selects among the members. The same batch may be passed to Client.set: n_vertices, which only sets
         accept, is not sent here.
 
             client.evaluate({"dim": 2, "velocities": np.array([[0.5, 0.0]]), "friction": {"eps_v": 1e-3, "mu": 0.3},
@@ -190,8 +194,8 @@ class Set:
     no answer is for contacts that somebody else has put under the same name. Leaving a `with` block deletes the set.
 
     name    in the service
-    query   velocities, outputs and their options from the batch given to Client.set: defaults for
-            methods called without velocities, or without outputs
+    query   velocities, outputs and their options, terms and time_step from the batch given to Client.set: defaults for
+            methods called without velocities, without outputs, or without terms
     info    the service's description of the set: version, n_vertices, n_collisions, groups, idle_seconds, skipped
 
         with client.set(lagged) as contacts:
@@ -213,15 +217,17 @@ class Set:
         by keyword: contacts.evaluate(body_velocities=twists)["body_gradient"]
 
             contacts.evaluate(np.zeros((16, 3)), outputs=["gradient"])["n_vertices"]    # 16
+
+        terms=["barrier"] needs no velocities: contacts.evaluate(terms=["barrier"], current_positions=x)
         """
-        return self._ask("POST", "/evaluate", self._query(velocities, query, WANTED))
+        return self._ask("POST", "/evaluate", self._query(velocities, query, PLACE, WANTED, *((name,) for name in TERMS)))
 
     def check(self, velocities: ArrayLike | None = None, **query: Any) -> Answer:
         """POST /v1/sets/NAME/check: how closely gradient and Hessian agree with central differences.
 
             contacts.check(np.full((16, 3), 0.1))["agrees"]    # True
         """
-        return self._ask("POST", "/check", self._query(velocities, query, WANTED))
+        return self._ask("POST", "/check", self._query(velocities, query, PLACE, WANTED, *((name,) for name in TERMS)))
 
     def jvp(self, velocities: ArrayLike | None = None, tangents: Mapping[str, ArrayLike] | None = None,
             **query: Any) -> Answer:
@@ -312,7 +318,8 @@ class Set:
 
             contacts.step(np.zeros((16, 3)), 1.0, 0.01).iterations    # 0
         """
-        after = euler_step(lambda query: self.evaluate(**query), self._contacts(), before, inertia, h, load, **how)
+        friction = {"terms": ["friction"]} if "terms" in self.query else {}
+        after = euler_step(lambda query: self.evaluate(**query, **friction), self._contacts(), before, inertia, h, load, **how)
         if carry and after.anchors:
             self.carry(after.answer, 1.0 if next_h is None else h / next_h)
         return after
@@ -340,10 +347,10 @@ class Set:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _query(self, velocities, named, wanted=()):
-        """A query with the given fields; velocities and outputs default to self.query."""
+    def _query(self, velocities, named, *groups):
+        """A query with the given fields. Groups of fields of which none is given default to self.query."""
         named = named if velocities is None else {"velocities": velocities, **named}
-        missing = [names for names in (PLACE, wanted) if not any(name in named for name in names)]
+        missing = [names for names in groups or (VELOCITIES,) if not any(name in named for name in names)]
         return {name: value for name, value in self.query.items() if any(name in names for names in missing)} | named
 
     def _ask(self, method, path, query=None):

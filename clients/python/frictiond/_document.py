@@ -14,10 +14,14 @@ FRAME, JSON = "application/vnd.frictiond.frame", "application/json"
 DTYPES = {"f64": np.dtype("<f8"), "f32": np.dtype("<f4"), "i32": np.dtype("<i4"), "u32": np.dtype("<u4"),
           "i64": np.dtype("<i8")}
 NAMES = {dtype: name for name, dtype in DTYPES.items()}
-INDICES = ("rows", "cols", "indptr", "indices", "status", "vertices")  # integer fields of answers
+INDICES = ("rows", "cols", "indptr", "indices", "status", "vertices", "feature", "current_feature")  # integer fields of answers
 LISTS = ("shape", "skipped", "notes")  # fields of answers that stay lists
-PLACE = ("velocities", "body_velocities")  # fields of a query: where to evaluate
-WANTED = ("outputs", "collision_outputs", "hessian", "line", "vectors", "position_jacobian")  # and what to return
+VELOCITIES = ("velocities", "body_velocities")  # fields of a query: where to evaluate
+PLACE = (*VELOCITIES, "current_positions")
+TERMS = ("terms", "time_step")  # which energies
+WANTED = ("outputs", "collision_outputs", "hessian", "line", "vectors", "position_jacobian",
+          "longest_step")  # and what to return
+QUERY = PLACE + TERMS + WANTED
 
 
 # ---- writing ----
@@ -224,11 +228,11 @@ def merge(target, patch):
 def parts_of(batch):
     """The contacts of a batch, as a set's document, and the rest of it, a query."""
     expect_dict(batch)
-    lagged = {name: value for name, value in batch.items() if name not in PLACE + WANTED}
+    lagged = {name: value for name, value in batch.items() if name not in QUERY}
     n = size_of(batch.get("velocities", ()))
     if n and "n_vertices" not in batch and batch.get("dim") in (2, 3):
         lagged["n_vertices"] = n // batch["dim"]
-    return lagged, {name: batch[name] for name in PLACE + WANTED if name in batch}
+    return lagged, {name: batch[name] for name in QUERY if name in batch}
 
 
 def with_velocities(batch):
