@@ -116,6 +116,12 @@ static void weigh(const struct api_job *job, struct api_work *work)
 		if (q->outputs[i] && outputs[i].is_matrix)
 			api_work_add_matrix(work, dim);
 	}
+	if (q->terms & FRIC_TERM_BARRIER)
+		work->contact_ns += API_COST_BARRIER;
+	if ((q->terms & FRIC_TERM_BARRIER) && (q->outputs[API_HESSIAN] || q->outputs[API_HESSIAN_PRODUCTS]))
+		work->contact_ns += API_COST_BLOCK;
+	if (api_job_opens_set(job))
+		api_work_add_document(work, job->set);
 	work->contact_ns += API_COST_STEP * q->n_steps + API_COST_PRODUCT * q->n_vectors;
 	work->n_numbers += 2 * q->n_steps + (uint64_t)q->n_vectors * ndof +
 	                   NUMBERS_OF_OUTPUT * n_collision_outputs(q) * api_work_contacts(work);

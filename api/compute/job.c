@@ -204,7 +204,18 @@ static const double *first_of(const double *a, const double *b, const double *c)
 	return a ? a : b ? b : c;
 }
 
-/* The barrier alone does not skip contacts that have no friction, so contacts are prepared without friction. */
+/* Whether contacts are prepared for the barrier alone, which does not skip those that have no friction. */
+static bool is_without_friction(const struct api_job *job)
+{
+	return !(job->query.terms & FRIC_TERM_FRICTION) && fric_n_skipped(job->set->contacts);
+}
+
+bool api_job_opens_set(const struct api_job *job)
+{
+	return job->set && (job->query.terms & FRIC_TERM_BARRIER) &&
+	       (!job->query.current_positions || is_without_friction(job));
+}
+
 static bool prepare_without_friction(struct api_job *job)
 {
 	if (!api_job_open_set(job))
@@ -224,7 +235,7 @@ static bool prepare_query(struct api_job *job)
 	const bool friction = q->terms & FRIC_TERM_FRICTION,
 			   has_own = friction && !q->lagged_velocities && !q->lagged_body_velocities && set->has_lagged_velocities;
 	job->contacts = set->contacts;
-	if (!friction && fric_n_skipped(set->contacts))
+	if (is_without_friction(job))
 		return prepare_without_friction(job);
 	if (friction && !has_own &&
 	    !choose(job, first_of(q->lagged_velocities, set->lagged_velocities, q->velocities),

@@ -78,6 +78,8 @@ bool api_job_prepare(struct api_job *job);
 /* Adds the work of preparing and evaluating the contacts, vertices and bodies of the set or the lagged part, with a
  * gradient. */
 void api_job_weigh(const struct api_job *job, struct api_work *work);
+/* Whether the set's document is read to prepare the query. */
+bool api_job_opens_set(const struct api_job *job);
 /* The dimension of the set or of the decoded lagged part. */
 size_t api_job_dim(const struct api_job *job);
 

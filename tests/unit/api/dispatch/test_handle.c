@@ -524,6 +524,19 @@ static const char *batch_of(int n, const char *more)
 	return body;
 }
 
+/* n contacts of one vertex with a plane, within reach of a barrier. */
+static const char *near_a_plane(int n, const char *more)
+{
+	static char body[LONGEST];
+	int at = sprintf(body, "{\"dim\":3,\"velocities\":[[1,0,0]],\"positions\":[[0,0,0.5]],\"friction\":{\"eps_v\":1,"
+	                       "\"mu\":1},\"barrier\":{\"dhat\":1,\"stiffness\":1},\"collisions\":{\"plane_vertex\":"
+	                       "{\"plane_normal\":[0,0,1],\"plane_origin\":[0,0,0],\"vertices\":[0");
+	for (int i = 1; i < n; i++)
+		at += sprintf(body + at, ",0");
+	sprintf(body + at, "]}}%s}", more);
+	return body;
+}
+
 /* A deferred request has an empty response, and succeeds the second time. */
 static bool is_deferred(const char *target, const char *body)
 {
@@ -563,6 +576,13 @@ static void long_requests_are_deferred(void **unused)
 	                                                "[[1,0,0],[0,1,0],[1,1,0],[0,0,1],[1,0,1],[0,1,1]]")));
 	assert_true(is_deferred(evaluate, batch_of(400, ",\"outputs\":[\"collisions\"],\"collision_outputs\":"
 	                                                "[\"potential\",\"tangential_velocity\",\"mu_s\",\"mu_k\"]")));
+	static const char barrier[] = ",\"outputs\":[\"gradient\"],\"terms\":[\"barrier\"]";
+	assert_false(is_deferred(evaluate, near_a_plane(300, sums)));
+	assert_false(is_deferred(evaluate, near_a_plane(200, barrier)));
+	assert_true(is_deferred(evaluate, near_a_plane(300, barrier)));
+	assert_false(is_deferred(evaluate, near_a_plane(60, barrier)));
+	assert_true(is_deferred(evaluate, near_a_plane(90, ",\"outputs\":[\"hessian_products\"],\"vectors\":[],"
+	                                                   "\"terms\":[\"barrier\"]")));
 	static const char tangents[] = ",\"tangents\":{\"/friction/mu\":1}";
 	assert_false(is_deferred("/v1/jvp", batch_of(8, tangents)));
 	assert_true(is_deferred("/v1/jvp", batch_of(100, tangents)));

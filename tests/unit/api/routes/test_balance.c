@@ -42,15 +42,17 @@ static struct body make_body(void)
 	return body;
 }
 
-/* N vertices on a plane; `rest` is inserted before the end. */
-static struct body evaluation(const char *rest)
+/* N vertices on a plane; `force` is a member of the group, `rest` is inserted before the end. */
+static struct body pressed(const char *force, const char *rest)
 {
 	struct body body = make_body();
 	char number[16];
 	put(&body, "{\"dim\":2,\"friction\":{\"mu\":0.3,\"eps_v\":0.1},\"velocities\":[[0.5,0.25]");
 	for (int i = 1; i < N; i++)
 		put(&body, ",[0.5,0.25]");
-	put(&body, "],\"collisions\":{\"plane_vertex\":{\"plane_normal\":[0,1],\"normal_force\":1,\"vertices\":[0");
+	put(&body, "],\"collisions\":{\"plane_vertex\":{\"plane_normal\":[0,1],");
+	put(&body, force);
+	put(&body, ",\"vertices\":[0");
 	for (int i = 1; i < N; i++) {
 		snprintf(number, sizeof number, ",%d", i);
 		put(&body, number);
@@ -61,8 +63,13 @@ static struct body evaluation(const char *rest)
 	return body;
 }
 
+static struct body evaluation(const char *rest)
+{
+	return pressed("\"normal_force\":1", rest);
+}
+
 /* As above, with positions. */
-static struct body with_positions(const char *rest)
+static struct body placed(const char *force, const char *rest)
 {
 	struct body positions = make_body();
 	put(&positions, rest);
@@ -71,9 +78,21 @@ static struct body with_positions(const char *rest)
 		put(&positions, ",[0,1]");
 	put(&positions, "]");
 	positions.bytes[positions.n] = '\0';
-	const struct body body = evaluation(positions.bytes);
+	const struct body body = pressed(force, positions.bytes);
 	free(positions.bytes);
 	return body;
+}
+
+static struct body with_positions(const char *rest)
+{
+	return placed("\"normal_force\":1", rest);
+}
+
+static struct body with_barrier(const char *rest)
+{
+	char all[512];
+	snprintf(all, sizeof all, ",\"barrier\":{\"dhat\":2,\"stiffness\":1}%s", rest);
+	return placed("\"plane_origin\":[0,0]", all);
 }
 
 /* A contact with an ellipse. */
@@ -166,6 +185,11 @@ static void evaluations(void **unused)
 		post("vjp", 200, "/v1/vjp", accepts[a],
 		     evaluation(",\"cotangents\":{\"potential\":1},\"wrt\":[\"/velocities\",\"/friction/eps_v\"]"));
 		post("Jacobian", 200, EVALUATE, accepts[a], with_positions(",\"outputs\":[\"position_jacobian\"]"));
+	}
+	for (int a = 0; a < 2; a++) {
+		post("barrier", 200, EVALUATE, accepts[a], with_barrier(",\"terms\":[\"barrier\"]"));
+		post("both", 200, EVALUATE, accepts[a],
+		     with_barrier(",\"terms\":[\"friction\",\"barrier\"],\"hessian\":{\"format\":\"bsr\"}"));
 	}
 	post("check", 200, "/v1/check", JSON, evaluation(""));
 	post("check", 200, "/v1/check", FRAME, evaluation(""));
