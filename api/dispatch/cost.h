@@ -22,8 +22,8 @@ enum {
 	API_COST_MATRIX = 300,       /* block of a matrix, without printing numbers */
 	API_COST_STEP = 30,          /* one step of a line */
 	API_COST_PRODUCT = 60,       /* one vector of a product */
-	API_COST_BARRIER = 300,      /* features and distances at current positions, potential and gradient there */
-	API_COST_BLOCK = 1200,       /* projected block of the barrier */
+	API_COST_BARRIER = 200,      /* features and distances at current positions, potential and gradient there */
+	API_COST_BLOCK = 300,        /* projected block of the barrier, in addition to that of a matrix */
 	API_COST_DERIVATIVES = 4000, /* derivatives with respect to all fields */
 };
 

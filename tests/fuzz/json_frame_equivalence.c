@@ -31,6 +31,7 @@ struct request {
 	struct fuzz_json_frame *d;
 	size_t dim, n_vertices;
 	size_t accidents; /* one in that many choices is made invalid; 0: none */
+	bool barrier;     /* asks for the barrier's energy */
 	double values[MOST_NUMBERS];
 };
 
@@ -248,7 +249,7 @@ static void put_group(struct request *r, enum fric_type type, bool many)
 	const uint8_t fields = many ? 1 : fuzz_byte(r->input), more = many ? 8 : fuzz_byte(r->input);
 	fuzz_open(r->d, fric_type_name(type));
 	put_indices(r, "vertices", n, k, r->n_vertices);
-	if (fields & 1)
+	if (fields & 1 && (!r->barrier || accident(r)))
 		put_field(r, "normal_force", n, 0, 0, true, NON_NEGATIVE);
 	if (fields & 2)
 		put_field(r, "weight", n, 0, 0, true, ANY);
@@ -262,14 +263,17 @@ static void put_group(struct request *r, enum fric_type type, bool many)
 		put_field(r, "mu_s_aniso", n, 2, 0, true, NON_NEGATIVE);
 	if (fields & 64 && (d == 3 || accident(r)))
 		put_field(r, "mu_k_aniso", n, 2, 0, true, NON_NEGATIVE);
-	if ((more & 7) == 1 && !accident(r))
+	const bool given = (more & 7) == 1 && (!r->barrier || accident(r));
+	if (given && !accident(r))
 		put_field(r, "tangent_basis", n, d, d - 1, true, ANY);
-	if ((more & 7) == 1 && (m || accident(r)))
+	if (given && (m || accident(r)))
 		put_field(r, "closest_point", n, m, 0, true, ANY);
-	if (type == FRIC_PLANE_VERTEX && more & 56)
+	if (type == FRIC_PLANE_VERTEX && (more & 56 || r->barrier))
 		put_field(r, "plane_normal", n, d, 0, true, ANY);
-	if (type == FRIC_PLANE_VERTEX && more & 64)
+	if (type == FRIC_PLANE_VERTEX && (more & 64 || r->barrier))
 		put_field(r, "plane_origin", n, d, 0, true, ANY);
+	if (more & 128 && (type == FRIC_EDGE_EDGE || accident(r)))
+		put_field(r, "mollifier", n, 0, 0, true, NON_NEGATIVE);
 	if (accident(r))
 		fuzz_put(r->d, "normal_froce", "1");
 	fuzz_close(r->d);
@@ -278,17 +282,19 @@ static void put_group(struct request *r, enum fric_type type, bool many)
 static void put_answer(struct request *r)
 {
 	enum { COLLISIONS = 3 };
-	static const char *const outputs[] = {"potential", "gradient", "hessian", "collisions", "line", "hessian_products"};
+	/* The last ones are chosen only with a barrier, or without it. */
+	static const char *const outputs[] = {"potential", "gradient", "hessian", "collisions", "hessian_products", "line"};
 	static const char *const collision_outputs[] = {
-		"potential", "tangential_velocity", "mu_s",          "mu_k",   "normal_force",
-		"distance",  "closest_point",       "tangent_basis", "status", "slip_ratio"};
+		"potential",        "tangential_velocity", "mu_s",         "mu_k",       "normal_force", "distance",
+		"closest_point",    "tangent_basis",       "status",       "slip_ratio", "feature",      "current_feature",
+		"current_distance", "barrier_potential",   "barrier_force"};
 	const uint8_t fields = fuzz_byte(r->input);
 	if (fields & 1)
-		put_choices(r, "outputs", outputs, COUNT(outputs), fields & 2 ? outputs[COLLISIONS] : NULL);
+		put_choices(r, "outputs", outputs, COUNT(outputs) - r->barrier, fields & 2 ? outputs[COLLISIONS] : NULL);
 	if ((fields & 3) == 2)
 		fuzz_put(r->d, "outputs", "[\"potential\",\"gradient\",\"hessian\",\"collisions\"]");
 	if (fields & 2)
-		put_choices(r, "collision_outputs", collision_outputs, COUNT(collision_outputs), NULL);
+		put_choices(r, "collision_outputs", collision_outputs, r->barrier ? COUNT(collision_outputs) : 11, NULL);
 	if (fields & 4) {
 		fuzz_open(r->d, "hessian");
 		put_word(r, &api_hessian.rules[API_HESSIAN_FORMAT]);
@@ -324,21 +330,37 @@ static void put_groups(struct request *r, uint8_t groups, bool many)
 	fuzz_close(r->d);
 }
 
+/* Writes what the barrier's energy depends on. */
+static void put_terms(struct request *r)
+{
+	const uint8_t fields = fuzz_byte(r->input);
+	fuzz_put(r->d, "terms", fields & 1 ? "[\"barrier\"]" : "[\"friction\",\"barrier\"]");
+	if (fields & 2)
+		put_field(r, "current_positions", r->n_vertices, r->dim, 0, false, ANY);
+	if (fields & 4)
+		put_scalar(r, "time_step", POSITIVE);
+}
+
 static void put_request(struct request *r, bool many)
 {
 	const uint8_t groups = fuzz_byte(r->input), parts = fuzz_byte(r->input);
+	r->barrier = parts & 64 && !many;
 	r->dim = groups & 128 || parts & 1 ? 3 : 2;
 	r->n_vertices = 4 + below(r, MOST_VERTICES - 3);
 	r->n_vertices = accident(r) ? below(r, 4) : r->n_vertices;
 	fuzz_put(r->d, "dim", r->dim == 2 ? "2" : "3");
 	put_field(r, "velocities", r->n_vertices, r->dim, 0, false, ANY);
-	if (parts & 6 || accident(r))
+	if (parts & 6 || r->barrier || accident(r))
 		put_field(r, "positions", r->n_vertices, r->dim, 0, false, ANY);
 	if (parts & 8)
 		put_field(r, "lagged_velocities", r->n_vertices, r->dim, 0, false, ANY);
 	put_friction(r);
-	if (parts & 48)
+	if (parts & 48 || r->barrier)
 		put_barrier(r);
+	if (r->barrier)
+		put_terms(r);
+	if (parts & 128)
+		put_word(r, &api_request.rules[API_REQUEST_CLOSEST_FEATURES]);
 	put_groups(r, groups, many);
 	if (many) /* triplets would dominate the time of all runs */
 		fuzz_put(r->d, "hessian", "{\"format\":\"csr\"}");

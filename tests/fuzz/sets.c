@@ -63,6 +63,7 @@ static const char *const patches[] = {
 	"{\"friction\":{\"mu\":null,\"mu_s\":0.5,\"mu_k\":0.#}}",
 	"{\"positions\":{\"dtype\":\"f64\",\"shape\":[1,3],\"offset\":0}}",
 	"{\"unknown\":#}",
+	"{\"closest_features\":\"search\",\"collisions\":{\"edge_edge\":{\"mollifier\":#}}}",
 };
 static const char *const queries[] = {
 	"{\"velocities\":[[#,0,0],[0,1,0],[0,0,0],[0.5,#,0]]}",
@@ -75,6 +76,9 @@ static const char *const queries[] = {
 	"{\"velocities\":[1,0,0,0,1,0,0,0,0,0,#,0],\"outputs\":[\"line\"],\"line\":{\"direction\":[#,0,0,1,0,0,0,0,0,0,0,0],\"steps\":[0,-1,#]}}",
 	"{\"velocities\":[1,0,0,0,1,0,0,0,0,0,#,0],\"outputs\":[\"hessian_products\"],\"vectors\":[[#,0,0,1,0,0,0,0,0,0,0,0]]}",
 	"{\"velocities\":[1,0,0,0,1,0,0,0,0,0,#,0],\"outputs\":[\"hessian\"],\"hessian\":{\"format\":\"bsr\",\"pattern\":false}}",
+	"{\"terms\":[\"barrier\"],\"current_positions\":[[-1,0,0.#],[1,0,0],[0,-1,0.1],[0,1,0.1],[0.2,0.1,0.0#]]}",
+	"{\"terms\":[\"friction\",\"barrier\"],\"time_step\":0.#,\"outputs\":[\"gradient\",\"hessian\"],\"velocities\":"
+	"[[#,0,0],[0,1,0],[0,0,0],[0.5,#,0],[1,1,1]]}",
 	"{\"velocities\":[[1e308,1e308,0],[0,1,0],[0,0,0],[0,0,0]]}",
 	"{}",
 	"{\"velocities\":[[#,0,0]],\"dim\":3}",
@@ -641,7 +645,8 @@ static void expect_list(struct world *w, struct call *call)
 static bool is_query(const json_t *tree)
 {
 	static const char *const known[] = {
-		"velocities", "lagged_velocities", "outputs", "hessian", "collision_outputs", "line", "vectors"};
+		"velocities", "lagged_velocities", "outputs",   "hessian",     "collision_outputs", "line", "vectors",
+		"terms",      "current_positions", "time_step", "longest_step"};
 	const char *key;
 	json_t *value;
 	json_object_foreach((json_t *)(uintptr_t)tree, key, value) {
