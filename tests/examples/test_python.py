@@ -22,7 +22,7 @@ from fake import FakeService
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 import frictiond
-from frictiond._document import PLACE, WANTED
+from frictiond._document import QUERY
 from frictiond._http import LONGEST_WAIT
 
 SCENE = json.loads((ROOT / "examples" / "scene" / "scene.json").read_text())  # 16 vertices, all types of contacts
@@ -56,7 +56,7 @@ def with_arrays(value, key=None):
     """A document with arrays in place of its lists of numbers."""
     if isinstance(value, dict):
         return {name: with_arrays(member, name) for name, member in value.items()}
-    return np.array(value) if isinstance(value, list) and key not in ("outputs", "collision_outputs") else value
+    return np.array(value) if isinstance(value, list) and key not in ("outputs", "collision_outputs", "terms") else value
 
 
 def assert_same(answer, expected, where=""):
@@ -221,7 +221,49 @@ def test_one_batch_serves_set_and_evaluate(server, connect, batch, frames):
 def test_the_query_is_what_the_contract_calls_one(connect):
     schema = connect()._ask("GET", "/openapi.json")["components"]["schemas"]
     asked = set(schema["CollisionSetQuery"]["properties"]) - set(schema["CollisionSet"]["properties"])
-    assert asked == set(PLACE + WANTED)
+    assert asked == set(QUERY)
+
+
+CORNER = {"dim": 3, "positions": [[0.25, 0.25, 0.5], [0, 0, 0], [1, 0, 0], [0, 1, 0]],
+          "current_positions": [[0.25, 0.25, 0.25], [0, 0, 0], [1, 0, 0], [0, 1, 0]],
+          "velocities": [[0.5, 0, -1], [0, 0, 0], [0, 0, 0], [0, 0, 0]], "time_step": 0.25,
+          "friction": {"eps_v": 0.25, "mu": 0.5}, "barrier": {"dhat": 1, "stiffness": 4},
+          "collisions": {"face_vertex": {"vertices": [[0, 1, 2, 3]]}, "edge_edge": {"vertices": [], "mollifier": []}},
+          "terms": ["friction", "barrier"], "closest_features": "search", "outputs": ["potential", "collisions"],
+          "collision_outputs": ["feature", "current_feature", "barrier_potential", "barrier_force"]}
+
+
+@pytest.mark.parametrize("frames", [False, True])
+@pytest.mark.parametrize("convert", [dict, with_arrays])
+def test_a_barrier_beside_friction(server, connect, convert, frames):
+    client, batch = connect(frames=frames), convert(CORNER)
+    answer = client.evaluate(batch)
+    assert_same(answer, plainly(server, "/v1/evaluate", CORNER))
+    found = answer["collisions"]["face_vertex"]
+    assert found["feature"].dtype.kind == "i" and list(found["feature"]) == list(found["current_feature"]) == [15]
+    with client.set(batch) as contacts:
+        assert_same(contacts.evaluate(), answer)
+
+
+def test_a_set_asks_for_the_terms_of_its_batch(connect):
+    """Fields of a query that belong together are defaults together: velocities with current positions, each of the
+    terms and the time step by itself."""
+    client = connect(frames=True)
+    with client.set(CORNER) as contacts:
+        def potential(**query):
+            return contacts.evaluate(**query, outputs=["potential"])["potential"]
+
+        def whole(**changes):
+            batch = {name: value for name, value in CORNER.items() if name != "collision_outputs"}
+            return client.evaluate({**batch, **changes, "outputs": ["potential"]})["potential"]
+
+        assert potential() == whole()
+        assert potential(terms=["friction"]) == whole(terms=["friction"])
+        assert potential(time_step=1) == whole(time_step=1)
+        x = CORNER["positions"]
+        assert potential(current_positions=x, terms=["barrier"]) == whole(current_positions=x, terms=["barrier"])
+        assert contacts.jvp(tangents={})["potential"] == whole(terms=["friction"])
+        assert contacts.step(np.zeros((4, 3)), 1.0, 0.01, carry=False).iterations == 0  # of friction alone
 
 
 def test_a_batch_may_say_how_many_vertices_it_has(connect):
