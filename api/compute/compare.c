@@ -37,8 +37,10 @@ static bool render_worst(struct api_job *job, const struct fric_comparison *c)
 	               api_render_array(r, API_I32, vertices, k, 0, 0));
 	api_render_add(r, worst, "quantity", json_string(api_quantity_names[c->quantity]));
 	api_render_number(r, worst, "relative_difference", c->relative_difference);
-	api_render_integer(r, worst, "status", c->status);
-	api_render_number(r, worst, "slip_ratio", c->slip_ratio);
+	const bool friction = job->query.terms &
+	                      FRIC_TERM_FRICTION; /* a set's contacts have it, even if it is not asked for */
+	api_render_integer(r, worst, "status", friction ? c->status : 0);
+	api_render_number(r, worst, "slip_ratio", friction ? c->slip_ratio : 0);
 	return true;
 }
 
