@@ -325,6 +325,9 @@ struct fric_query {
 	                     its gradient is a force as it is, its Hessian is multiplied by it */
 };
 
+/* Contacts of both terms as contacts prepared for friction alone: inner matrices are as small as these. They are part of
+ * `contacts`, and not to be freed. Others are returned as they are. */
+const struct fric_contacts *fric_friction_contacts(const struct fric_contacts *contacts);
 int fric_dim(const struct fric_contacts *contacts);
 size_t fric_n_vertices(const struct fric_contacts *contacts);
 size_t fric_n_bodies(const struct fric_contacts *contacts);

@@ -234,7 +234,7 @@ static bool prepare_query(struct api_job *job)
 	struct api_set *set = job->set;
 	const bool friction = q->terms & FRIC_TERM_FRICTION,
 			   has_own = friction && !q->lagged_velocities && !q->lagged_body_velocities && set->has_lagged_velocities;
-	job->contacts = set->contacts;
+	job->contacts = q->terms & FRIC_TERM_BARRIER ? set->contacts : fric_friction_contacts(set->contacts);
 	if (is_without_friction(job))
 		return prepare_without_friction(job);
 	if (friction && !has_own &&

@@ -25,7 +25,7 @@ static bool decode_url_query(struct api_job *job)
 static bool prepare_pattern(struct api_job *job)
 {
 	const struct api_query *q = &job->query;
-	job->contacts = job->set->contacts;
+	job->contacts = fric_friction_contacts(job->set->contacts);
 	snprintf(job->more, API_TAG_BYTES, "\"%s-%s-%s-%s\"", job->set->stencils, api_pattern_formats[q->format],
 	         api_pattern_url_query.rules[API_PATTERN_TRIANGLE].words[q->triangle],
 	         job->request->formats->answer == API_FRAME ? "frame" : "json");

@@ -69,6 +69,11 @@ enum fric_code fric_skipped(const struct fric_contacts *contacts, enum fric_type
 	return skip_reason(c, c->start[type] + contact);
 }
 
+const struct fric_contacts *fric_friction_contacts(const struct fric_contacts *contacts)
+{
+	return contacts->terms == (FRIC_TERM_FRICTION | FRIC_TERM_BARRIER) ? contacts + 1 : contacts;
+}
+
 size_t fric_n_skipped(const struct fric_contacts *contacts)
 {
 	return contacts->n_skipped + (contacts->bodies ? contacts->bodies->n_skipped : 0);

@@ -479,6 +479,9 @@ enum fric_code fric_prepare(const struct fric_context *context, const struct fri
 	if (code != FRIC_OK) {
 		fric_contacts_free(made);
 		made = NULL;
+	} else if (made->terms == (FRIC_TERM_FRICTION | FRIC_TERM_BARRIER)) {
+		made[1] = made[0];
+		made[1].terms = FRIC_TERM_FRICTION;
 	}
 	*contacts = made;
 	return code;

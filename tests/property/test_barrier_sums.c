@@ -177,6 +177,41 @@ static void test_both_terms(void **state)
 }
 
 /* Without planes, forces and torques add up to zero, and rigid motions turn forces. */
+/* Contacts of both terms contain those of friction alone. */
+static void test_friction_of_both(void **state)
+{
+	(void)state;
+	static struct scene s;
+	const struct fric_context context = {.n_threads = 1};
+	for (int dim = 2; dim <= 3; dim++) {
+		struct fric_contacts *made[3];
+		struct fric_error error;
+		double *inner[2];
+		make_scene(dim, FRIC_FEATURES_SEARCH, &s);
+		const unsigned terms[] = {FRIC_TERM_FRICTION, FRIC_TERM_FRICTION | FRIC_TERM_BARRIER, FRIC_TERM_BARRIER};
+		for (int i = 0; i < 3; i++) {
+			s.batch.terms = terms[i];
+			assert_ok(fric_prepare(&context, &s.batch, &made[i], &error));
+		}
+		assert_ptr_equal(fric_friction_contacts(made[0]), made[0]);
+		assert_ptr_equal(fric_friction_contacts(made[2]), made[2]);
+		const size_t n = fric_n_inner(made[0]);
+		assert_true(fric_n_inner(made[1]) > n);
+		for (int i = 0; i < 2; i++) {
+			const struct fric_contacts *friction = fric_friction_contacts(made[i]);
+			const struct fric_query query = {.velocities = s.velocities};
+			assert_int_equal(fric_n_inner(friction), n);
+			inner[i] = malloc(n * sizeof(double));
+			assert_ok(fric_hessian_inner(&context, friction, &query, FRIC_PROJECT_CLAMP, inner[i], &error));
+		}
+		assert_true(same(inner[0], inner[1], n));
+		for (int i = 0; i < 2; i++)
+			free(inner[i]);
+		for (int i = 0; i < 3; i++)
+			fric_contacts_free(made[i]);
+	}
+}
+
 static void test_invariances(void **state)
 {
 	(void)state;
@@ -300,8 +335,8 @@ static void test_penetration(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_bits), cmocka_unit_test(test_both_terms),
-	                                   cmocka_unit_test(test_invariances), cmocka_unit_test(test_outputs),
-	                                   cmocka_unit_test(test_penetration)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_bits),        cmocka_unit_test(test_both_terms),
+	                                   cmocka_unit_test(test_friction_of_both), cmocka_unit_test(test_invariances),
+	                                   cmocka_unit_test(test_outputs),          cmocka_unit_test(test_penetration)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
