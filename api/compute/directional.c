@@ -35,3 +35,54 @@ bool api_evaluate_products(struct api_job *job)
 		api_render_append(r, rows, api_render_array(r, API_F64, products, 0, 0, 0));
 	return true;
 }
+
+/* Prepares the pairs of a lagged part that excludes a barrier: only stencils and planes matter. */
+static bool prepare_pairs(struct api_job *job)
+{
+	if (job->set && !api_job_open_set(job))
+		return false;
+	struct fric_batch batch = job->lagged.batch;
+	batch.terms = FRIC_TERM_BARRIER;
+	batch.n_bodies = 0;
+	if (batch.barrier.dhat == 0)
+		batch.barrier = (struct fric_barrier){.dhat = 1, .stiffness = 1};
+	if (!api_job_core(job, fric_prepare(&job->context, &batch, &job->own_pairs, &job->error)))
+		return false;
+	job->pairs = job->own_pairs;
+	return true;
+}
+
+/* The stencil of a contact at vertices, [k]; NULL with a fault */
+static int32_t *stencil(struct api_job *job, enum fric_type type, size_t contact)
+{
+	const size_t k = (size_t)fric_stencil_size(type);
+	if (job->set && !api_job_open_set(job))
+		return NULL;
+	int32_t *vertices = api_job_array(job, k, sizeof(*vertices));
+	for (size_t v = 0; v < k && vertices; v++)
+		vertices[v] = job->lagged.batch.groups[type].vertices[contact * k + v];
+	return vertices;
+}
+
+bool api_evaluate_longest_step(struct api_job *job)
+{
+	const struct api_query *q = &job->query;
+	struct api_render *r = &job->render;
+	const double *positions = api_job_current_positions(job);
+	struct fric_step step;
+	if (!positions || (!job->pairs && !prepare_pairs(job)) ||
+	    !api_job_core(job, fric_longest_step(&job->context, job->pairs, positions, q->step_direction, q->keep, &step,
+	                                         &job->error)))
+		return false;
+	const bool limited = step.contact >= 0;
+	const int32_t *vertices = limited ? stencil(job, step.group, (size_t)step.contact) : NULL;
+	if (limited && !vertices)
+		return false;
+	json_t *object = api_render_add(r, r->document.root, "longest_step", json_object());
+	api_render_number(r, object, "step", step.step);
+	api_render_add(r, object, "group", limited ? json_string(fric_type_name(step.group)) : json_null());
+	api_render_add(r, object, "vertices",
+	               limited ? api_render_array(r, API_I32, vertices, (size_t)fric_stencil_size(step.group), 0, 0)
+	                       : json_null());
+	return true;
+}

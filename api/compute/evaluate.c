@@ -83,6 +83,7 @@ static const struct {
 	[API_LINE] = {.compute = api_evaluate_line},
 	[API_HESSIAN_PRODUCTS] = {.compute = api_evaluate_products},
 	[API_POSITION_JACOBIAN] = {api_evaluate_position_jacobian, API_COST_DERIVATIVES, true},
+	[API_LONGEST_STEP] = {api_evaluate_longest_step, API_COST_LONGEST_STEP, false},
 };
 
 static bool evaluate(struct api_job *job)

@@ -185,13 +185,22 @@ static bool ask(struct api_job *job, const struct fric_state *state, const struc
 	return !job->fault->status;
 }
 
+/* Takes contacts that are prepared for what the query asks for, and perhaps for the barrier. */
+static void take_contacts(struct api_job *job, const struct fric_contacts *contacts, bool barrier)
+{
+	job->contacts = job->query.terms & FRIC_TERM_BARRIER ? contacts : fric_friction_contacts(contacts);
+	job->pairs = barrier ? contacts : NULL;
+}
+
 static bool prepare_whole(struct api_job *job)
 {
 	const struct api_query *q = &job->query;
-	job->lagged.batch.terms = q->terms;
+	const bool barrier = (q->terms & FRIC_TERM_BARRIER) ||
+	                     (q->outputs[API_LONGEST_STEP] && api_allows_barrier(&job->lagged.obstacles));
+	job->lagged.batch.terms = q->terms | (barrier ? FRIC_TERM_BARRIER : 0);
 	if (!api_job_core(job, fric_prepare(&job->context, &job->lagged.batch, &job->own_contacts, &job->error)))
 		return false;
-	job->contacts = job->own_contacts;
+	take_contacts(job, job->own_contacts, barrier);
 	api_state_facts(&job->lagged, &job->facts);
 	if (!api_job_may_skip(job) ||
 	    ((q->terms & FRIC_TERM_FRICTION) && !choose(job, q->lagged_velocities, q->lagged_body_velocities)))
@@ -212,8 +221,9 @@ static bool is_without_friction(const struct api_job *job)
 
 bool api_job_opens_set(const struct api_job *job)
 {
-	return job->set && (job->query.terms & FRIC_TERM_BARRIER) &&
-	       (!job->query.current_positions || is_without_friction(job));
+	const struct api_query *q = &job->query;
+	return job->set && (q->outputs[API_LONGEST_STEP] ||
+	                    ((q->terms & FRIC_TERM_BARRIER) && (!q->current_positions || is_without_friction(job))));
 }
 
 static bool prepare_without_friction(struct api_job *job)
@@ -223,7 +233,7 @@ static bool prepare_without_friction(struct api_job *job)
 	job->lagged.batch.terms = FRIC_TERM_BARRIER;
 	if (!api_job_core(job, fric_prepare(&job->context, &job->lagged.batch, &job->own_contacts, &job->error)))
 		return false;
-	job->contacts = job->own_contacts;
+	take_contacts(job, job->own_contacts, true);
 	return ask(job, NULL, NULL);
 }
 
@@ -234,7 +244,7 @@ static bool prepare_query(struct api_job *job)
 	struct api_set *set = job->set;
 	const bool friction = q->terms & FRIC_TERM_FRICTION,
 			   has_own = friction && !q->lagged_velocities && !q->lagged_body_velocities && set->has_lagged_velocities;
-	job->contacts = q->terms & FRIC_TERM_BARRIER ? set->contacts : fric_friction_contacts(set->contacts);
+	take_contacts(job, set->contacts, api_allows_barrier(&set->facts.obstacles));
 	if (is_without_friction(job))
 		return prepare_without_friction(job);
 	if (friction && !has_own &&
@@ -435,6 +445,7 @@ bool api_job_run(const struct api_call *call, const struct api_steps *steps, str
 		call->response->measure = job.measure;
 	fric_current_free(job.own_current);
 	fric_state_free(job.own_state);
+	fric_contacts_free(job.own_pairs);
 	fric_contacts_free(job.own_contacts);
 	api_document_free(&job.document);
 	api_document_free(&job.set_document);

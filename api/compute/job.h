@@ -45,6 +45,8 @@ struct api_job {
 	struct api_set_facts facts;           /* facts about the contacts */
 	const struct fric_contacts *contacts; /* own_contacts, or the contacts of the set */
 	struct fric_contacts *own_contacts;
+	const struct fric_contacts *pairs; /* contacts for the longest step, prepared with the barrier; NULL: none yet */
+	struct fric_contacts *own_pairs;
 	struct fric_state *own_state;
 	struct fric_current *own_current; /* where the barrier acts; NULL: it is not asked for */
 	struct api_set *set;              /* owner of the contacts, borrowed; NULL: own_contacts */

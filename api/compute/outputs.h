@@ -9,6 +9,7 @@
 
 bool api_evaluate_hessian(struct api_job *job);
 bool api_evaluate_line(struct api_job *job);
+bool api_evaluate_longest_step(struct api_job *job);
 bool api_evaluate_products(struct api_job *job);
 bool api_evaluate_position_jacobian(struct api_job *job);
 

@@ -70,7 +70,7 @@ def barrier(friction):
     return {**request, 'terms': ['friction', 'barrier'], 'closest_features': 'search', 'time_step': 0.25,
             'current_positions': [[x + 0.01 * i, y, z] for i, (x, y, z) in enumerate(POSITIONS)],
             'longest_step': {'direction': velocities(3, 0.5), 'keep': 0.2},
-            'outputs': ['potential', 'gradient', 'hessian', 'collisions', 'hessian_products'],
+            'outputs': ['potential', 'gradient', 'hessian', 'collisions', 'hessian_products', 'longest_step'],
             'collision_outputs': ['feature', 'current_feature', 'current_distance', 'barrier_potential', 'barrier_force']}
 
 

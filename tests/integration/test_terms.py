@@ -174,6 +174,58 @@ def test_derivatives_are_of_friction(client):
             terms == ['barrier']
 
 
+def distances(client, document, positions):
+    """d - dmin of every contact, as a pair of primitives."""
+    query = {'terms': ['barrier'], 'current_positions': positions, 'outputs': ['collisions'],
+             'collision_outputs': ['current_distance']}
+    document = {**document, 'closest_features': 'search', 'barrier': {**document['barrier'], 'dmin': 0}}
+    groups = whole(client, document, query).json['collisions'].values()
+    return [d - 0.01 for group in groups for d in group['current_distance']]
+
+
+@pytest.mark.parametrize('terms', TERMS)
+@pytest.mark.parametrize('keep', [0.1, 0.7])
+def test_the_longest_step_keeps_a_fraction_of_every_distance(client, terms, keep):
+    document = {**DOCUMENT, 'barrier': {'dhat': 0.3, 'stiffness': 100, 'dmin': 0.01}}
+    direction = [[0.1 * (i % 3), 0.05 * (i % 2), -0.2 * (i == 2) - 0.1 * (i == 4)] for i in range(6)]
+    query = {'velocities': VELOCITIES, 'terms': terms, 'current_positions': CURRENT, 'outputs': ['longest_step'],
+             'longest_step': {'direction': direction, 'keep': keep}}
+    client.put('a', document)
+    answers = [client.evaluate('a', query), whole(client, document, query)]
+    assert answers[0].status == 200 and answers[0].body == answers[1].body, answers
+    step = answers[0].json['longest_step']
+
+    def kept(t):
+        moved = [[x + t * d for x, d in zip(*rows)] for rows in zip(CURRENT, direction)]
+        return min(after / before for after, before in zip(distances(client, document, moved),
+                                                           distances(client, document, CURRENT)))
+
+    assert 0 < step['step'] < 1 and step['vertices'] in document['collisions'][step['group']]['vertices'] + [[4]]
+    assert all(kept(step['step'] * i / 16) >= keep * (1 - 1e-12) for i in range(17))
+    assert min(kept(step['step'] * 1.25 * i / 64) for i in range(65)) < keep
+    assert client.evaluate('a', {**query, 'longest_step': {'direction': [[0, 0, 1]] * 6, 'keep': keep}}
+                           ).json['longest_step'] == {'step': 1.0, 'group': None, 'vertices': None}
+
+
+def test_the_longest_step_needs_no_barrier(client):
+    """Contacts with given forces move as others do, in a set, too; bodies do not."""
+    groups = {name: {**group, 'normal_force': 1} for name, group in DOCUMENT['collisions'].items()}
+    document = {**DOCUMENT, 'collisions': groups, 'barrier': {'dhat': 1, 'stiffness': 1}}
+    query = {'velocities': VELOCITIES, 'current_positions': CURRENT, 'outputs': ['longest_step'],
+             'longest_step': {'direction': [[0, 0, -1] if i == 4 else [0, 0, 0] for i in range(6)]}}
+    client.put('a', document)
+    derived = whole(client, DOCUMENT, query).json['longest_step']
+    assert derived['group'] == 'face_vertex'
+    for answer in (client.evaluate('a', query), whole(client, document, query)):
+        assert answer.json['longest_step'] == derived
+    del query['current_positions']
+    assert client.evaluate('a', query).body == whole(client, document, query).body
+    del document['collisions']['plane_vertex']['plane_origin']
+    client.put('a', document)
+    for answer in (client.evaluate('a', query), whole(client, document, query)):
+        assert answer.status == 422 and answer.pointers == ['/collisions/plane_vertex/plane_origin'], answer
+
+
 def test_requests_without_it_are_as_before(client):
     """Friction asked for by name is friction as ever, whatever else is sent."""
     plain = {name: value for name, value in EVERYTHING.items() if name != 'collision_outputs'}
