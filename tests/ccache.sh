@@ -12,6 +12,7 @@ caching_compilers() { # FOLDER MOUNTED
 		cat >"$1/$name" <<-END
 		#!/bin/sh
 		export CCACHE_DIR=$2 CCACHE_NOHASHDIR=1 CCACHE_COMPILERCHECK=content CCACHE_SLOPPINESS=locale CCACHE_UMASK=022
+		[ -w $2 ] || export CCACHE_READONLY=1 CCACHE_TEMPDIR=/tmp # another user's
 		export LD_LIBRARY_PATH=/usr/local/bin/ccache
 		exec /usr/local/bin/ccache/ccache /usr/bin/$name "\$@"
 		END

@@ -85,12 +85,12 @@ struct fric_contacts {
 	double *normal[3]; /* [n] each, unit */
 	struct column spin_radius, roll_radius; /* for bodies only; spin_radius is 0 in 2D */
 	/* For the barrier; not filled in unless the batch has that term. */
-	unsigned terms;                  /* FRIC_TERM_... of the batch, never 0 */
+	unsigned terms; /* FRIC_TERM_... of the batch, never 0 */
 	enum fric_closest_features features_from;
-	bool skips;                      /* degenerate contacts are skipped instead of causing an error */
+	bool skips; /* degenerate contacts are skipped instead of causing an error */
 	struct fric_barrier barrier;
-	struct column mollifier;         /* 0 for other types than edge_edge; data NULL: no contact has one */
-	double *plane[6];                /* [group size] each: normal and origin of plane_vertex contacts, 3 components each */
+	struct column mollifier;      /* 0 for other types than edge_edge; data NULL: no contact has one */
+	double *plane[6];             /* [group size] each: normal and origin of plane_vertex contacts, 3 components each */
 	size_t first_dof;             /* first DOF of the vertices, or bodies, of these contacts, among all DOFs */
 	struct fric_contacts *bodies; /* the contacts of bodies; NULL if there are none */
 	void *arrays;                 /* [arrays_bytes] block that contains all these arrays; from `memory` */
@@ -119,12 +119,13 @@ struct fric_current {
 	uint8_t *form;               /* [n] enum current_form */
 	double *closest_point[2];    /* [n] each */
 	double *distance;            /* [n] */
-	double *energy, *slope, *curvature; /* [n] weight * stiffness * b, and its derivatives with respect to the distance */
-	double *normal[3];           /* [n] each, unit: from the second side's closest point to the first side's */
-	double *tangent[3];          /* [n] each, unit, perpendicular to it; the second tangent is normal x tangent */
-	double *slide[4];            /* [n] each: change of the closest point's two coordinates per length along the first
+	double *energy, *slope,
+		*curvature;     /* [n] weight * stiffness * b, and its derivatives with respect to the distance */
+	double *normal[3];  /* [n] each, unit: from the second side's closest point to the first side's */
+	double *tangent[3]; /* [n] each, unit, perpendicular to it; the second tangent is normal x tangent */
+	double *slide[4];   /* [n] each: change of the closest point's two coordinates per length along the first
 	                                tangent, and along the second */
-	void *arrays;                /* [arrays_bytes] block that contains the arrays; from `memory` */
+	void *arrays;       /* [arrays_bytes] block that contains the arrays; from `memory` */
 	size_t arrays_bytes;
 	const struct fric_memory *memory;
 };

@@ -219,8 +219,7 @@ BASIS = [[[1, 0], [0, 1], [0, 0]]]
 BODY = {'body_positions': [[0, 0, 0]], 'body_velocities': [[0] * 6]}
 FAULTS = [  # (what is put where, pointer); None takes a member away
     ({'/terms': ['barriers']}, '/terms/0'), ({'/terms': 'barrier'}, '/terms'), ({'/terms': []}, '/terms'),
-    ({'/terms': ['barrier', 'barrier']}, '/terms/1'), ({'/time_step': 0}, '/time_step'),
-    ({'/time_step': -1}, '/time_step'),
+    ({'/time_step': 0}, '/time_step'), ({'/time_step': -1}, '/time_step'),
     ({'/time_step': 'x'}, '/time_step'), ({'/closest_features': 'searched'}, '/closest_features'),
     ({'/closest_features': 1}, '/closest_features'), ({'/current_positions': [[0, 0, 0]]}, '/current_positions'),
     ({'/current_positions/3/1': 'x'}, '/current_positions/3/1'),
