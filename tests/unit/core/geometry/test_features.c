@@ -284,6 +284,30 @@ static void test_beside_a_border(void **state)
 	}
 }
 
+/* Vertices beside an end of an edge, off the border by roundings alone, which doubles would often decide wrongly. */
+static void test_rounded_borders(void **state)
+{
+	const int32_t vertices[4] = {0, 1, 2, 3};
+	struct rng rng = {11};
+	int inside = 0;
+	(void)state;
+	for (int i = 0; i < 4000; i++) {
+		double p[4][3] = {{0}}, e[3], x[3];
+		for (int d = 0; d < 3; d++) {
+			p[1][d] = uniform(&rng, -1, 1);
+			e[d] = uniform(&rng, -1, 1);
+			x[d] = uniform(&rng, -1, 1);
+			p[2][d] = p[1][d] + e[d];
+		}
+		for (int d = 0; d < 3; d++)
+			p[0][d] = p[1][d] + (e[(d + 1) % 3] * x[(d + 2) % 3] - e[(d + 2) % 3] * x[(d + 1) % 3]);
+		const exact along = exact_dot(exact_between(p[1], p[0], 3), exact_between(p[1], p[2], 3));
+		assert_int_equal(found_feature(FRIC_EDGE_VERTEX, 3, p, vertices), along > 0 ? 7 : 3);
+		inside += along > 0;
+	}
+	assert_true(inside > 1000 && inside < 3000);
+}
+
 /* Edges that are parallel only within rounding never count as crossing. */
 static void test_nearly_parallel(void **state)
 {
@@ -389,9 +413,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_grids),           cmocka_unit_test(test_random),
-		cmocka_unit_test(test_beside_a_border), cmocka_unit_test(test_nearly_parallel),
-		cmocka_unit_test(test_short_edges),     cmocka_unit_test(test_too_far),
-		cmocka_unit_test(test_canonical_order), cmocka_unit_test(test_weights),
+		cmocka_unit_test(test_beside_a_border), cmocka_unit_test(test_rounded_borders),
+		cmocka_unit_test(test_nearly_parallel), cmocka_unit_test(test_short_edges),
+		cmocka_unit_test(test_too_far),         cmocka_unit_test(test_canonical_order),
+		cmocka_unit_test(test_weights),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
