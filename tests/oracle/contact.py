@@ -179,9 +179,9 @@ class Contact:
         return make[name]()
 
     def status(self):
-        if self.mollified:
-            return 3
-        return 2 if self.skipped else int(self.y >= self.eps)
+        if self.skipped:
+            return 2
+        return 3 if self.mollified else int(self.y >= self.eps)
 
     def clear(self, reason, n_beta):
         """A skipped contact: zeros everywhere."""
