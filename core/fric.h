@@ -196,8 +196,8 @@ enum fric_barrier_type {
 /* Factor of the force: 1, or dhat over the barrier's units, which gives the barrier the unit of dhat. */
 enum fric_barrier_scaling { FRIC_SCALING_NONE, FRIC_SCALING_PHYSICAL };
 
-/* Barrier on squared distances (docs/physics.md 3); gives the normal force of contacts without their own, and the energy
- * of FRIC_TERM_BARRIER. */
+/* Barrier on squared distances (docs/physics.md 3); gives the normal force of contacts without their own, and the
+ * energy of FRIC_TERM_BARRIER. */
 struct fric_barrier {
 	double dhat;      /* > 0, length */
 	double stiffness; /* > 0 */
@@ -218,8 +218,8 @@ struct fric_barrier {
 /* What determines the closest points: stencils (the closest point is not clamped), or the closest feature of the two
  * primitives that a stencil stands for (the closest point is clamped; docs/contacts.md). A feature is on each side the
  * smallest vertex, edge or triangle that contains the closest point. The basis is the feature's as a contact of its own
- * type, with vertices in canonical order; sides, and what belongs to a side, stay those of the stencil. Derivatives with
- * respect to positions follow the feature. Groups with a tangent_basis are not searched. */
+ * type, with vertices in canonical order; sides, and what belongs to a side, stay those of the stencil. Derivatives
+ * with respect to positions follow the feature. Groups with a tangent_basis are not searched. */
 enum fric_closest_features { FRIC_FEATURES_GIVEN, FRIC_FEATURES_SEARCH };
 
 /* All lagged inputs. All pointers are borrowed for the duration of fric_prepare only. */
@@ -289,8 +289,9 @@ enum fric_code fric_schedule_create(const struct fric_context *context, const st
                                     struct fric_schedule **schedule, struct fric_error *error);
 void fric_schedule_free(struct fric_schedule *schedule);
 
-/* Where the barrier acts: the closest features and distances of all contacts at the current positions, and the barrier's
- * derivatives there. Owns its memory and is immutable; contacts may have any number of these at the same time. */
+/* Where the barrier acts: the closest features and distances of all contacts at the current positions, and the
+ * barrier's derivatives there. Owns its memory and is immutable; contacts may have any number of these at the same
+ * time. */
 struct fric_current;
 /**
  * Finds distances at the current positions and evaluates the barrier there.
@@ -429,7 +430,8 @@ enum fric_code fric_contact_output(const struct fric_context *context, const str
 
 /* Number of entries of a contact's inner matrix: 3 in 3D (a00, a01, a11), 1 in 2D. For bodies 15 and 3: the upper
  * triangle of a 5 x 5 or 2 x 2 matrix, row by row. fric_n_inner is the total of all contacts. With contacts prepared
- * for FRIC_TERM_BARRIER it is larger: the sum of a friction block and a barrier block is not determined by w, P and A. */
+ * for FRIC_TERM_BARRIER it is larger: the sum of a friction block and a barrier block is not determined by w, P and
+ * A. */
 int fric_inner_size(int dim);
 int fric_body_inner_size(int dim);
 size_t fric_n_inner(const struct fric_contacts *contacts);

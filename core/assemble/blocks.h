@@ -1,8 +1,8 @@
 /**
  * Whole blocks of contacts at vertices: sums of friction blocks and barrier blocks. A block is symmetric and does not
  * change when all members move alike, so it is stored without the rows and columns of the first member, unless that is
- * the only one: for each other member, its blocks with the members before it, row by row, then the lower triangle of its
- * own block. Arrays of blocks have those of all types in contact order.
+ * the only one: for each other member, its blocks with the members before it, row by row, then the lower triangle of
+ * its own block. Arrays of blocks have those of all types in contact order.
  */
 #ifndef FRIC_BLOCKS_H
 #define FRIC_BLOCKS_H

@@ -1,8 +1,8 @@
 /**
- * The barrier's energy as a function of the distance d and its first two derivatives, from dmin to dmin + dhat (barrier.h
- * has the formulas). All terms of energy and slope are positive; they are built from gap = d - dmin and left = dmin +
- * dhat - d, which the caller computes without cancellation. One implementation for double and long double (suffix _l); in
- * doubles it has no branches or calls, so that loops over it vectorise.
+ * The barrier's energy as a function of the distance d and its first two derivatives, from dmin to dmin + dhat
+ * (barrier.h has the formulas). All terms of energy and slope are positive; they are built from gap = d - dmin and left
+ * = dmin + dhat - d, which the caller computes without cancellation. One implementation for double and long double
+ * (suffix _l); in doubles it has no branches or calls, so that loops over it vectorise.
  */
 #ifndef FRIC_ENERGY_H
 #define FRIC_ENERGY_H
@@ -25,8 +25,8 @@ struct energy {
 static const double atanh_rest[] = {2. / 3,  2. / 5,  2. / 7,  2. / 9,  2. / 11,
                                     2. / 13, 2. / 15, 2. / 17, 2. / 19, 2. / 21};
 
-/* ln(1 + q) to a few ulp. libm's differ from machine to machine. 1 + q is 2^k f with f between sqrt(1/2) and sqrt(2); the
- * error of the sum is added to f - 1. @param q  >= 0, finite */
+/* ln(1 + q) to a few ulp. libm's differ from machine to machine. 1 + q is 2^k f with f between sqrt(1/2) and
+ * sqrt(2); the error of the sum is added to f - 1. @param q  >= 0, finite */
 INLINE double energy_log1p(double q)
 {
 	const double u = 1 + q, lost = q > 1 ? 1 - (u - q) : q - (u - 1);

@@ -86,8 +86,8 @@ void fricp_mollified_gradient(const struct fric_current *current, size_t i, doub
 
 /* ---- Hessian ---- */
 
-/* Motions that are no translations, in an orthonormal basis: differences of the ends of each edge, and the difference of
- * the edges' middles, each along three axes. */
+/* Motions that are no translations, in an orthonormal basis: differences of the ends of each edge, and the
+ * difference of the edges' middles, each along three axes. */
 enum { N_WEIGHTS = 3, N_MOTIONS = 9 };
 #define ROOT_HALF 0x1.6a09e667f3bcdp-1
 static const double weights[N_WEIGHTS][FRIC_MAX_STENCIL] = {

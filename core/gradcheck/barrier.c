@@ -140,8 +140,8 @@ static void find_closest(const struct subject *s, const quad *x, struct closest 
 
 /* ---- energy ---- */
 
-/* kappa b and its derivative with respect to the distance, as in docs/laws.md. The logarithm's argument is exact, so that
- * its rounding to long double does not matter. */
+/* kappa b and its derivative with respect to the distance, as in docs/laws.md. The logarithm's argument is exact, so
+ * that its rounding to long double does not matter. */
 static void barrier_at(const struct fric_barrier *b, quad distance, quad *energy, quad *slope)
 {
 	const quad dmin = b->dmin, dhat = b->dhat, D = distance * distance - dmin * dmin, E = (2 * dmin + dhat) * dhat;
