@@ -110,7 +110,7 @@ def above(x, vertices, faces):
 
 
 def crossing(x, upper, lower):
-    """[a0, a1, b0, b1] of the upper and lower edges that cross, oriented as ipc.ARMS requires."""
+    """[a0, a1, b0, b1] of the upper and lower edges that cross."""
     a, b = (pairs.reshape(-1, 2) for pairs in (np.repeat(upper, len(lower), axis=0), np.tile(lower, (len(upper), 1))))
     p, q = x[a[:, 0], :2], x[b[:, 0], :2]
     u, w = x[a[:, 1], :2] - p, x[b[:, 1], :2] - q
@@ -119,9 +119,7 @@ def crossing(x, upper, lower):
         s, t = cross2(q - p, w) / sine, cross2(q - p, u) / sine
     keep = (abs(sine) > 0.1 * np.linalg.norm(u, axis=1) * np.linalg.norm(w, axis=1)) & \
         (s > 0) & (s < 1) & (t > 0) & (t < 1)
-    a, b = a[keep], b[keep]
-    b = np.where(sine[keep, None] > 0, b, b[:, ::-1])
-    return np.concatenate([a, b], axis=1)
+    return np.concatenate([a[keep], b[keep]], axis=1)
 
 
 class Spring:

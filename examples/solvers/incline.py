@@ -61,7 +61,7 @@ class Incline:
         x = local[:, :1] * self.down + local[:, 1:] * self.normal
         elastic = ipc.Elastic(x[:self.n], triangles, DENSITY, YOUNG, damping=DAMPING)
         bottom = np.flatnonzero(rest[:, 1] == 0)
-        contacts = ipc.Contacts({"edge_vertex": [[v, self.n, self.n + 1] for v in bottom]}, dim=2)
+        contacts = ipc.Contacts({"edge_vertex": [[v, self.n, self.n + 1] for v in bottom]})
         load = elastic.masses.sum() * G * np.cos(theta) / len(bottom)
         self.friction = ipc.Friction(client, {"mu_s": options.mu, "mu_k": options.mu_k}, options.eps_v,
                                      ipc.Barrier(DHAT, ipc.stiffness_for(load, DHAT)))

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""Elastic bodies in contact, stepped with implicit Euler and Newton's method, with friction from frictiond. incline.py
-and drag.py are built on it; copy what you need.
+"""Elastic bodies in contact, stepped with implicit Euler and Newton's method, with barrier and friction from frictiond.
+incline.py and drag.py are built on it; copy what you need.
 
 A step of length h finds the positions x that minimise an energy (N m; in 2D per metre of thickness):
 
     (x - y) M (x - y) / (2 h^2)    inertia and gravity, y = x_t + h v_t + h^2 g
   + elastic(x)                     compressible neo-Hookean
   + barrier(x)                     grows without bound as surfaces approach: keeps them apart and carries loads
-  + D(x - x_t)                     friction, evaluated by the service
+  + D(x - x_t)                     friction; the service evaluates both, in one request
 
-Friction works with displacements here: u = x - x_t (m) is sent as `velocities`, and eps_v h (m) as `eps_v`. The
-gradient in the answer is then a force (N) and the Hessian a stiffness (N/m), as for the other terms, with no factor h.
+Friction works with displacements here: u = x - x_t (m) is sent as `velocities`, x as `current_positions`, and eps_v h
+(m) as `eps_v`. The gradient in the answer is then a force (N) and the Hessian a stiffness (N/m), as for the other terms,
+with no factor h.
 
 A term has energy(x) and derivatives(x) -> (gradient [n_vertices, dim], sparse Hessian, positive semidefinite).
 """
@@ -147,136 +148,24 @@ class Elastic:
 
 # -- contacts ---------------------------------------------------------------------------------------------------------
 
-# The signed distance of every contact is r.(e x f)/|e x f|, where r leads from one side to the other and e and f span
-# the plane between them. r, e and f are these sums over the stencil's vertices (plus a constant: `Contacts.constants`).
-ARMS = {
-    "edge_vertex": [[1, -1, 0], [0, 0, 0], [0, -1, 1]],             # v, e0, e1; 2D, v is left of e0 -> e1
-    "edge_edge": [[1, 0, -1, 0], [-1, 1, 0, 0], [0, 0, -1, 1]],     # a0, a1, b0, b1; (a1 - a0) x (b1 - b0) leads to a
-    "face_vertex": [[1, -1, 0, 0], [0, -1, 1, 0], [0, -1, 0, 1]],   # v, t0, t1, t2; v is outside
-    "plane_vertex": [[1], [0], [0]],
-}
-
-
 class Contacts:
-    """The pairs that may touch during a step: {group: vertices [n, k]}, as the service expects them.
-    They are oriented, so that the gap of a vertex on the wrong side is negative, not merely small."""
+    """The pairs that may touch during a step: {group: vertices [n, k]}, as the service expects them."""
 
-    def __init__(self, groups, dim=3, plane_normal=(0, 0, 1), plane_origin=(0, 0, 0)):
+    def __init__(self, groups):
         self.groups = {name: np.asarray(vertices, dtype=np.int32) for name, vertices in groups.items() if len(vertices)}
-        # These matrices map a stencil's DOFs (plus constants) to r, e, f, always in three dimensions.
-        self.maps = {name: np.kron(ARMS[name], np.eye(3)[:, :dim]) for name in self.groups}
-        n = np.asarray(plane_normal, dtype=float) / np.linalg.norm(plane_normal)
-        e = np.cross(np.eye(3)[np.argmin(abs(n))], n)
-        e /= np.linalg.norm(e)
-        self.constants = {"edge_vertex": np.array([0, 0, 0, 0, 0, 1, 0, 0, 0]),
-                          "plane_vertex": np.concatenate([-np.asarray(plane_origin, dtype=float), e, np.cross(n, e)])}
-
-    def stencils(self, name):
-        return self.groups[name].reshape(-1, len(ARMS[name][0]))
-
-    def arms(self, name, x):
-        """r, e, f of a group's contacts, [n, 9]."""
-        corners = x[self.stencils(name)]
-        return corners.reshape(len(corners), -1) @ self.maps[name].T + self.constants.get(name, 0)
-
-    def gaps(self, x):
-        """Signed distances (m), all groups one after the other."""
-        return np.concatenate([np.empty(0), *(gap(self.arms(name, x)) for name in self.groups)])
-
-    def closing(self, x, p):
-        """How fast the gaps shrink along p: -d gap/d alpha at x + alpha p."""
-        rates = []
-        for name in self.groups:
-            arms = self.arms(name, x)
-            rates.append(-(gap_gradient(arms)[0] * (self.arms(name, x + p) - arms)).sum(axis=1))
-        return np.concatenate([np.empty(0), *rates])
-
-
-def gap(arms):
-    return gap_gradient(arms)[1]
-
-
-def gap_gradient(arms):
-    """Gradient [n, 9] of the gap with respect to (r, e, f), the gap, and the parts of its Hessian."""
-    r, e, f = arms[:, :3], arms[:, 3:6], arms[:, 6:]
-    n = cross(e, f)
-    area = np.sqrt((n * n).sum(axis=1))[:, None]
-    m = n / area
-    d = (r * m).sum(axis=1)[:, None]
-    q = (r - d * m) / area   # d gap/d n
-    return np.concatenate([m, cross(f, q), cross(q, e)], axis=1), d[:, 0], (m, q, area)
-
-
-def gap_hessian(arms):
-    """[n, 9, 9]"""
-    _, d, (m, q, area) = gap_gradient(arms)
-    Q = (np.eye(3) - m[:, :, None] * m[:, None, :]) / area[:, :, None]           # d m/d n
-    qm = q[:, :, None] * m[:, None, :]
-    K = -(qm + np.swapaxes(qm, 1, 2) + d[:, None, None] * Q) / area[:, :, None]  # d q/d n
-    Ne, Nf = -cross_matrix(arms[:, 6:]), cross_matrix(arms[:, 3:6])              # d n/d e, d n/d f
-    NeK, NfK = np.swapaxes(Ne, 1, 2) @ K, np.swapaxes(Nf, 1, 2) @ K
-    H = np.zeros((len(arms), 9, 9))
-    H[:, :3, 3:6], H[:, :3, 6:], H[:, 3:6, 6:] = Q @ Ne, Q @ Nf, NeK @ Nf - cross_matrix(q)
-    H = H + np.swapaxes(H, 1, 2)
-    H[:, 3:6, 3:6], H[:, 6:, 6:] = NeK @ Ne, NfK @ Nf
-    return H
-
-
-def cross(a, b):
-    """Like np.cross, which is slow for few vectors."""
-    return a[:, [1, 2, 0]] * b[:, [2, 0, 1]] - a[:, [2, 0, 1]] * b[:, [1, 2, 0]]
-
-
-def cross_matrix(a):
-    """[n, 3] -> [n, 3, 3], with cross_matrix(a) @ b = a x b."""
-    m = np.zeros((len(a), 3, 3))
-    m[:, 2, 1], m[:, 0, 2], m[:, 1, 0] = a.T
-    return m - np.swapaxes(m, 1, 2)
 
 
 class Barrier:
-    """IPC's clamped log barrier on squared distances, -stiffness (d^2 - dhat^2)^2 ln(d^2/dhat^2), with the units of the
-    service's `barrier`: dhat in m, stiffness in N/m^3. Its normal forces are the same as those that the service
-    derives."""
+    """IPC's clamped log barrier on squared distances, -stiffness (d^2 - dhat^2)^2 ln(d^2/dhat^2), between `contacts`:
+    dhat in m, stiffness in N/m^3."""
 
-    def __init__(self, dhat, stiffness, project=True):
-        self.dhat, self.stiffness, self.project = dhat, stiffness, project
-        self.contacts = Contacts({})
-
-    def energy(self, x):
-        d = self.contacts.gaps(x)
-        if d.size and d.min() <= 0:
-            return np.inf
-        return self.law(d)[0].sum()
-
-    def law(self, d):
-        """Energy, its derivative (the negative normal force) and its second derivative at distances d."""
-        D, end = d**2, self.dhat**2
-        near = d < self.dhat
-        log, over = np.log(np.where(near, D / end, 1)), np.where(near, D - end, 0)
-        first = -self.stiffness * (2 * over * log + over**2 / D)
-        second = -self.stiffness * (2 * log + 4 * over / D - over**2 / D**2)
-        return -self.stiffness * over**2 * log, first * 2 * d, second * 4 * D + 2 * first
-
-    def derivatives(self, x):
-        gradient, hessian = np.zeros_like(x), csr_matrix((x.size, x.size))
-        for name, map_ in self.contacts.maps.items():
-            arms = self.contacts.arms(name, x)
-            slope, d, _ = gap_gradient(arms)
-            near = d < self.dhat
-            _, first, second = self.law(d[near])
-            H = second[:, None, None] * slope[near, :, None] * slope[near, None, :]
-            H += first[:, None, None] * gap_hessian(arms[near])
-            H = project(H) if self.project else H
-            dofs = dofs_of(self.contacts.stencils(name)[near], x.shape[1])
-            g, H = gather(dofs, first[:, None] * slope[near] @ map_, map_.T @ H @ map_, x.shape)
-            gradient, hessian = gradient + g, hessian + H
-        return gradient, hessian
+    def __init__(self, dhat, stiffness):
+        self.dhat, self.stiffness, self.contacts = dhat, stiffness, Contacts({})
 
 
 def stiffness_for(force, dhat):
     """Barrier stiffness (N/m^3) at which a contact that carries `force` (N) has a gap of dhat/2."""
-    return -force / Barrier(dhat, 1).law(np.array([dhat / 2]))[1][0]
+    return force / ((np.log(8) + 2.25) * dhat**3)
 
 
 # -- friction ---------------------------------------------------------------------------------------------------------
@@ -323,7 +212,7 @@ class Saved:
 
 
 class Friction:
-    """The potential of the service as a term of the energy.
+    """Barrier and friction of the service as a term of the energy.
 
     lag() fixes what IPC calls lagged: closest points, tangent bases and normal forces, which the service derives from
     the lagged positions and the barrier, and the direction of slip that anisotropic coefficients depend on. Only if all
@@ -334,7 +223,7 @@ class Friction:
         """law: the request's `friction` without eps_v (m/s); of_groups: {group: further fields of the group}."""
         self.client, self.law, self.eps_v, self.barrier, self.of_groups = client, law, eps_v, barrier, of_groups
         self.contacts, self.lagged, self.pattern = None, {}, None
-        self.evaluations, self.seconds, self.saved = 0, 0.0, Saved()
+        self.evaluations, self.limits, self.seconds, self.saved = 0, 0, 0.0, Saved()
 
     def falls(self):
         """Whether friction falls with slip. If so, a step may have a solution at rest and another one that slides, and
@@ -381,29 +270,35 @@ class Friction:
         if not self.touches:
             return {"potential": 0.0, "gradient": np.zeros(x.size), "hessian": csr_matrix((x.size, x.size))}
         if self.last[0] is None or not np.array_equal(self.last[0], x):
-            # clamp: a coefficient that falls from static to kinetic makes the Hessian indefinite
-            answer = self.ask(x, hessian={"format": "csr", "projection": "clamp", "pattern": False})
+            # clamp: barriers, and coefficients that fall from static to kinetic, make the Hessian indefinite
+            try:
+                answer = self.ask(x, hessian={"format": "csr", "projection": "clamp", "pattern": False})
+            except frictiond.Error as error:
+                if error.code != "penetration":
+                    raise
+                return {"potential": np.inf}
             data, shape = answer["hessian"]["data"], (x.size, x.size)
             answer["hessian"] = csr_matrix((data, self.pattern["indices"], self.pattern["indptr"]), shape)
             self.last = x.copy(), answer
         return self.last[1]
 
     def ask(self, x, **query):
-        query["velocities"] = x - self.start
+        query.update(velocities=x - self.start, current_positions=x, terms=["barrier", "friction"])
         begin = time.perf_counter()
         answer = self.contacts.evaluate(**query)
         self.seconds += time.perf_counter() - begin
-        self.evaluations += 1
+        self.evaluations += "hessian" in query
+        self.limits += "longest_step" in query
         self.saved.add(query, answer)
         if "hessian" in query:
             self.saved.compare(self.contacts, self.client, self.lagged, query)
         return answer
 
-    def along(self, x, p, steps):
-        """Energies at x + step p, in one request."""
+    def longest(self, x, p):
+        """The step along p, at most 1, that leaves a tenth of every gap, so that nothing passes through a surface."""
         if not self.touches:
-            return np.zeros(len(steps))
-        return self.ask(x, outputs=["line"], line={"direction": p, "steps": steps})["line"]["potential"]
+            return 1.0
+        return self.ask(x, outputs=["longest_step"], longest_step={"direction": p})["longest_step"]["step"]
 
     def close(self):
         if self.contacts:
@@ -431,7 +326,7 @@ class Solver:
     def __init__(self, x, elastic, friction, pairs, h, gravity, fixed=(), terms=(), lags=1):
         self.x, self.v, self.h, self.gravity = x.copy(), np.zeros_like(x), h, np.asarray(gravity, dtype=float)
         self.friction, self.barrier, self.pairs, self.lags = friction, friction.barrier, pairs, lags
-        self.terms = [elastic, self.barrier, *terms]
+        self.terms = [elastic, *terms]
         self.masses = np.zeros(len(x))
         self.masses[:len(elastic.masses)] = elastic.masses
         free = np.ones(x.shape, dtype=bool)
@@ -447,27 +342,27 @@ class Solver:
         for term in self.terms:
             if hasattr(term, "begin_step"):
                 term.begin_step(start, h)
-        x = start if self.friction.falls() else start + h * self.v
-        if not np.isfinite(sum(term.energy(x) for term in self.terms)):
-            x = start
-        lagged, displacement = start, h * self.v
+        x, lagged, displacement = None, start, h * self.v
         for _ in range(self.lags):
             # With more than one lag, the contact forces at the end of the step limit friction, instead of those at its
             # start.
             self.friction.lag(lagged, displacement, start, h)
-            x = lagged = self.minimise(x)
+            x = lagged = self.minimise(self.guess(start) if x is None else x)
             displacement = x - start
         self.x, self.v = x, (x - start) / h
         self.steps += 1
 
-    def energy(self, x):
-        """Friction is evaluated last, and only if no other term rules x out."""
-        energy = self.energy_without_friction(x)
-        return energy + self.friction.energy(x) if np.isfinite(energy) else energy
+    def guess(self, start):
+        """Where Newton's method begins: at the last velocity, if nothing is in the way."""
+        p = self.h * self.v
+        free = not self.friction.falls() and np.isfinite(sum(term.energy(start + p) for term in self.terms))
+        return start + p if free and self.friction.longest(start, p) == 1 else start
 
-    def energy_without_friction(self, x):
+    def energy(self, x):
+        """Barrier and friction are evaluated last, and only if no other term rules x out."""
         away = x - self.target
-        return (self.masses[:, None] * away**2).sum() / (2 * self.h**2) + sum(term.energy(x) for term in self.terms)
+        energy = (self.masses[:, None] * away**2).sum() / (2 * self.h**2) + sum(term.energy(x) for term in self.terms)
+        return energy + self.friction.energy(x) if np.isfinite(energy) else energy
 
     def derivatives(self, x):
         weights = np.repeat(self.masses, x.shape[1]) / self.h**2
@@ -484,7 +379,7 @@ class Solver:
             p, slope = self.direction(gradient, hessian)
             self.iterations += 1
             if abs(p).max() <= self.tolerance:
-                return x + self.longest(x, p) * p
+                return x + self.friction.longest(x, p) * p
             x, energy = self.search(x, energy, p, slope)
         raise NotConverged(f"Newton's method did not converge in step {self.steps}, |p| = {abs(p).max():.2g} m.")
 
@@ -495,26 +390,14 @@ class Solver:
             gradient.ravel()[self.free])
         return p.reshape(gradient.shape), gradient.ravel() @ p
 
-    def longest(self, x, p):
-        """The step along p, at most 1, that leaves a tenth of every gap, so that nothing passes through a surface.
-        Exact if the surface is at rest, otherwise to first order. On the wrong side of a surface the energy is
-        infinite."""
-        gaps, closing = self.barrier.contacts.gaps(x), self.barrier.contacts.closing(x, p)
-        closes = closing > 0
-        return (0.9 * gaps[closes] / closing[closes]).min(initial=1)
-
     def search(self, x, energy, p, slope):
         """Halves the step until the energy decreases, which it must because the Hessian is semidefinite. The longest
-        step is nearly always accepted; if not, one request returns the friction of all shorter ones."""
-        alpha, rounding = self.longest(x, p), 1e-14 * len(self.masses) * abs(energy)
-        found = self.energy(x + alpha * p)
-        if found <= energy + 1e-4 * alpha * slope + rounding:
-            return x + alpha * p, found
-        steps = alpha / 2.0 ** np.arange(1, 28)
-        for step, friction in zip(steps, self.friction.along(x, p, steps)):
-            trial = x + step * p
-            if self.energy_without_friction(trial) + friction <= energy + 1e-4 * step * slope + rounding:
-                return trial, self.energy(trial)  # the gradient and Hessian are needed next
+        step is nearly always accepted."""
+        longest, rounding = self.friction.longest(x, p), 1e-14 * len(self.masses) * abs(energy)
+        for alpha in longest / 2.0 ** np.arange(28):
+            found = self.energy(x + alpha * p)
+            if found <= energy + 1e-4 * alpha * slope + rounding:
+                return x + alpha * p, found
         raise NotConverged(f"The line search found no smaller energy in step {self.steps}.")
 
 
@@ -529,9 +412,10 @@ class Clock:
     def __str__(self):
         total = time.perf_counter() - self.begin
         friction = sum(solver.friction.seconds for solver in self.solvers)
-        counts = [sum(n) for n in zip(*((s.steps, s.iterations, s.friction.evaluations) for s in self.solvers))]
+        counts = [sum(n) for n in zip(*((s.steps, s.iterations, s.friction.evaluations, s.friction.limits)
+                                        for s in self.solvers))]
         return (f"{self.saving()}\n"
-                f"{counts[0]} steps, {counts[1]} Newton iterations, {counts[2]} evaluations of friction: "
+                f"{counts[0]} steps, {counts[1]} Newton iterations, {counts[2]} evaluations, {counts[3]} longest steps: "
                 f"{friction:.2f} s of {total:.2f} s ({100 * friction / total:.0f} %)")
 
     def saving(self):
@@ -540,9 +424,9 @@ class Clock:
         n, size = (sum(numbers) for numbers in zip(*((saved.requests, saved.bytes) for saved in all_saved)))
         pairs = [pair for saved in all_saved for pair in saved.pairs]
         kept, t_kept, whole, t_whole = np.median(pairs, axis=0) * [1e-3, 1e3, 1e-3, 1e3]
-        evaluations = sum(solver.friction.evaluations for solver in self.solvers)
-        return (f"with collision sets {n} requests, {size / 1e6:.1f} MB; without {evaluations} requests, about "
-                f"{whole * evaluations / 1e3:.1f} MB\n"
+        asked = sum(solver.friction.evaluations + solver.friction.limits for solver in self.solvers)
+        return (f"with collision sets {n} requests, {size / 1e6:.1f} MB; without {asked} requests, about "
+                f"{size / 1e6 + (whole - kept) * asked / 1e3:.1f} MB\n"
                 f"an evaluation, median of {len(pairs)}: {kept:.1f} kB, {t_kept:.2f} ms with a set; "
                 f"{whole:.1f} kB, {t_whole:.2f} ms without")
 

@@ -24,7 +24,7 @@ INCLINE, DRAG = "examples/solvers/incline.py", "examples/solvers/drag.py"
 CLOSING = re.compile(r"with collision sets (\d+) requests, ([\d.]+) MB; without (\d+) requests, about ([\d.]+) MB\n"
                      r"an evaluation, median of (\d+): ([\d.]+) kB, ([\d.]+) ms with a set; "
                      r"([\d.]+) kB, ([\d.]+) ms without\n"
-                     r"(\d+) steps, (\d+) Newton iterations, (\d+) evaluations of friction: "
+                     r"(\d+) steps, (\d+) Newton iterations, (\d+) evaluations, (\d+) longest steps: "
                      r"([\d.]+) s of ([\d.]+) s \((\d+) %\)\n\Z")
 
 
@@ -82,100 +82,90 @@ def test_inverted_elements_have_no_energy():
     assert ipc.Elastic(rest, simplices, 1.0, 1.0).energy(rest * [-1, 1]) == math.inf
 
 
-# One contact of each type, at distances below dhat; two of them are elsewhere in the energies below.
+# One contact of each type, at distances below dhat.
 PLACES = np.array([[0, 0, 0.3], [1, 0.2, 0.4], [0.5, -0.5, 0.1], [0.3, 0.6, 0.0], [0.5, 0.3, 0.7], [0.2, 1, 0.3]])
 GROUPS = {"edge_edge": [[0, 1, 2, 3]], "face_vertex": [[4, 0, 1, 5]], "plane_vertex": [4, 1]}
 PLANE = {"plane_normal": (0.3, 0.4, 1.2), "plane_origin": (0.0, 0.0, -0.3)}
 
 
 def barrier_3d():
-    barrier = ipc.Barrier(2.0, 0.5, project=False)
-    barrier.contacts = ipc.Contacts(GROUPS, **PLANE)
+    barrier = ipc.Barrier(2.0, 0.5)
+    barrier.contacts = ipc.Contacts(GROUPS)
     return barrier, PLACES
 
 
 def barrier_2d():
-    barrier = ipc.Barrier(1.0, 2.0, project=False)
-    barrier.contacts = ipc.Contacts({"edge_vertex": [[0, 1, 2], [3, 1, 2]]}, dim=2)
+    barrier = ipc.Barrier(1.0, 2.0)
+    barrier.contacts = ipc.Contacts({"edge_vertex": [[0, 1, 2], [3, 1, 2]]})
     return barrier, np.array([[0.3, 0.4], [0.0, 0.0], [1.0, 0.1], [0.8, 0.7]])
 
 
-@pytest.mark.parametrize("make", [barrier_2d, barrier_3d])
-def test_barrier_derivatives(make):
-    barrier, x = make()
-    assert barrier.contacts.gaps(x).min() > 0 and barrier.contacts.gaps(x).max() < barrier.dhat
-    assert worst_difference(barrier, x) < 1e-8
+def friction_of(server, barrier, x):
+    plane = {"plane_vertex": PLANE} if x.shape[1] == 3 else {}
+    return ipc.Friction(ipc.frictiond.Client(server), {"mu_s": 0.5, "mu_k": 0.3}, 0.1, barrier, **plane)
 
 
 @pytest.mark.parametrize("make", [barrier_2d, barrier_3d])
-def test_projected_hessians_are_semidefinite(make):
+def test_barrier_and_friction_are_one_energy(server, make):
+    """The gradient is that of the energy, which grows without bound; the Hessian is semidefinite."""
     barrier, x = make()
-    plain = np.linalg.eigvalsh(barrier.derivatives(x)[1].toarray())
-    barrier.project = True
-    projected = np.linalg.eigvalsh(barrier.derivatives(x)[1].toarray())
-    assert plain.min() < -1e-3 * plain.max() and projected.min() > -1e-12 * projected.max()
+    friction, start, step = friction_of(server, barrier, x), x - 0.01, 1e-6
+    friction.lag(start, 0.01 + 0 * x, start, 0.5)
+    gradient, hessian = friction.derivatives(x)
+    moves = step * np.eye(x.size).reshape(-1, *x.shape)
+    slopes = [(friction.energy(x + move) - friction.energy(x - move)) / (2 * step) for move in moves]
+    assert gradient.ravel() == pytest.approx(slopes, rel=1e-6, abs=1e-6 * abs(gradient).max())
+    values = np.linalg.eigvalsh(hessian.toarray())
+    assert values.max() > 0.01 and values.min() > -1e-12 * values.max()
+    touching = x.copy()
+    touching[barrier.contacts.groups["edge_vertex" if x.shape[1] == 2 else "face_vertex"][0, 0]] = x[1]
+    assert friction.energy(touching) == math.inf
+    friction.close()
 
 
-@pytest.mark.parametrize("make", [barrier_2d, barrier_3d])
-def test_distances_and_forces_are_the_services(server, make):
-    barrier, x = make()
-    groups = {name: {"vertices": vertices} for name, vertices in barrier.contacts.groups.items()}
-    if "plane_vertex" in groups:
-        groups["plane_vertex"].update(PLANE)
-    answer = ipc.frictiond.Client(server).evaluate({
-        "dim": x.shape[1], "positions": x, "velocities": 0 * x, "friction": {"mu": 0.5, "eps_v": 1.0},
-        "barrier": {"dhat": barrier.dhat, "stiffness": barrier.stiffness}, "collisions": groups,
-        "outputs": ["collisions"], "collision_outputs": ["distance", "normal_force"]})["collisions"]
-    gaps = barrier.contacts.gaps(x)
-    assert np.concatenate([answer[name]["distance"] for name in groups]) == pytest.approx(gaps, rel=1e-12)
-    forces = np.concatenate([answer[name]["normal_force"] for name in groups])
-    assert forces == pytest.approx(-barrier.law(gaps)[1], rel=1e-12)
-
-
-@pytest.mark.parametrize("make", [barrier_2d, barrier_3d])
-def test_behind_a_surface_is_forbidden(make):
-    barrier, x = make()
-    x = x.copy()
-    x[-2 if x.shape[1] == 3 else 0] -= 3 * np.eye(x.shape[1])[-1]
-    assert barrier.contacts.gaps(x).min() < 0 and barrier.energy(x) == math.inf
+def test_the_stiffness_carries_the_force_at_half_the_reach(server):
+    stiffness = ipc.stiffness_for(7.0, 0.02)
+    found = ipc.frictiond.Client(server).evaluate({
+        "dim": 2, "positions": [[0, 0.01], [0, 0]], "velocities": [[0, 0], [0, 0]], "friction": {"mu": 0.5, "eps_v": 1.0},
+        "barrier": {"dhat": 0.02, "stiffness": stiffness}, "collisions": {"vertex_vertex": {"vertices": [[0, 1]]}},
+        "outputs": ["collisions"], "collision_outputs": ["normal_force"]})["collisions"]["vertex_vertex"]
+    assert found["normal_force"] == pytest.approx([7.0], rel=1e-12)
 
 
 def test_a_fast_block_does_not_pass_through_the_floor(server):
     """A block is thrown at a floor at 60 m/s, 300 times its height per step."""
     rest, triangles = ipc.block((0.2, 0.1), (2, 1))
     x = np.concatenate([rest + [0, 0.02], [[-50.0, 0.0], [50.0, 0.0]]])
-    contacts = ipc.Contacts({"edge_vertex": [[v, len(rest), len(rest) + 1] for v in range(len(rest))]}, dim=2)
+    contacts = ipc.Contacts({"edge_vertex": [[v, len(rest), len(rest) + 1] for v in range(len(rest))]})
     friction = ipc.Friction(ipc.frictiond.Client(server), {"mu": 0.3}, EPS_V, ipc.Barrier(1e-3, 1e12))
     solver = ipc.Solver(x, ipc.Elastic(rest, triangles, 1000.0, 1e6), friction, lambda _: contacts, 0.5, [0, -G],
                         fixed=[len(rest), len(rest) + 1])
     solver.v[:len(rest)] = [10.0, -60.0]
     for _ in range(4):
         solver.step()
-        assert contacts.gaps(solver.x).min() > 0
+        assert solver.x[:len(rest), 1].min() > 0
     assert abs(solver.v).max() < 60 and np.array_equal(solver.x[len(rest):], x[len(rest):])
 
 
 @pytest.mark.parametrize("make", [barrier_2d, barrier_3d])
 def test_friction_keeps_its_contacts_with_the_service(server, make):
-    """Whatever changes from lag to lag, responses equal those to a whole request; so do energies along a line."""
+    """Whatever changes from lag to lag, responses equal those to a whole request."""
     barrier, x = make()
     client, rng = ipc.frictiond.Client(server), np.random.default_rng(3)
-    plane = {"plane_vertex": PLANE} if x.shape[1] == 3 else {}
-    friction = ipc.Friction(client, {"mu_s": 0.5, "mu_k": 0.3}, 0.1, barrier, **plane)
-    kept = barrier.contacts
-    fewer = ipc.Contacts({name: group[:1] for name, group in list(kept.groups.items())[-2:]}, x.shape[1])
+    friction, kept = friction_of(server, barrier, x), barrier.contacts
+    fewer = ipc.Contacts({name: group[:1] for name, group in list(kept.groups.items())[-2:]})
     for contacts in (kept, kept, fewer, kept):
         barrier.contacts, start = contacts, x + 0.01 * rng.normal(size=x.shape)
         friction.lag(start, 0.02 * rng.normal(size=x.shape), start, 0.5)
         p, moved = 0.01 * rng.normal(size=x.shape), start + 0.03 * rng.normal(size=x.shape)
-        whole = client.evaluate({**friction.lagged, "velocities": moved - start,
+        whole = client.evaluate({**friction.lagged, "velocities": moved - start, "current_positions": moved,
+                                 "terms": ["friction", "barrier"], "longest_step": {"direction": 30 * p},
+                                 "outputs": ["potential", "gradient", "hessian", "longest_step"],
                                  "hessian": {"format": "csr", "projection": "clamp"}})
         gradient, hessian = friction.derivatives(moved)
         assert friction.energy(moved) == whole["potential"] and np.array_equal(gradient.ravel(), whole["gradient"])
         assert abs(hessian - ipc.frictiond.hessian_matrix(whole)).max() == 0
-        steps = 0.5 ** np.arange(4)
-        energies = [friction.energy(moved + step * p) for step in steps]
-        assert friction.along(moved, p, steps) == pytest.approx(energies, rel=1e-12)
+        assert friction.longest(moved, 30 * p) == whole["longest_step"]["step"]
     friction.close()
     with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(server + "/v1/sets") as answer:
         assert friction.contacts.name not in answer.read().decode()
@@ -237,14 +227,14 @@ def evaluations_in(text):
     closing = CLOSING.search(text)
     assert closing, text
     requests, size, without, size_without, pairs, kept, t_kept, whole, t_whole = map(float, closing.groups()[:9])
-    steps, iterations, evaluations = map(int, closing.groups()[9:12])
-    friction, total, share = map(float, closing.groups()[12:])
-    assert 0 < steps <= iterations <= evaluations == without < requests and 0 < friction < total
-    # Evaluations along a line, of which there are few, are not repeated as whole requests.
+    steps, iterations, evaluations, limits = map(int, closing.groups()[9:13])
+    contacts, total, share = map(float, closing.groups()[13:])
+    assert 0 < steps <= iterations <= evaluations and iterations <= limits and 0 < contacts < total
+    assert evaluations + limits == without < requests
     assert 0.8 * evaluations / 16 - 10 <= pairs <= evaluations / 16 + 10 and min(t_kept, t_whole) > 0
     assert kept < 0.7 * whole and size < size_without
-    assert share == pytest.approx(100 * friction / total, abs=1 / total + 1)
-    return evaluations + int(pairs), int(pairs)
+    assert share == pytest.approx(100 * contacts / total, abs=1 / total + 1)
+    return evaluations + limits + int(pairs), int(pairs)
 
 
 @pytest.fixture(scope="module")
