@@ -327,7 +327,7 @@ static size_t told(const char *name)
 /* Core's records (struct fric_contacts, fric_pattern ...) are malloc'd, of bounded size, and not counted. */
 static void takes_what_is_told(const char *name, struct live empty)
 {
-	enum { RECORDS = 4096 };
+	enum { RECORDS = 5120 };
 	if (API_POOL_EMULATED)
 		return;
 	assert_int_equal(told(name), more_than(empty));
