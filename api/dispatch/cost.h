@@ -18,14 +18,14 @@ struct api_set;
 /* Estimates per contact at vertices, in nanoseconds on one thread. Small requests run in short loops, where nothing
  * is vectorised. */
 enum {
-	API_COST_SUMS = 200,          /* preparation, potential and gradient */
-	API_COST_MATRIX = 300,        /* block of a matrix, without printing numbers */
-	API_COST_STEP = 30,           /* one step of a line */
-	API_COST_PRODUCT = 60,        /* one vector of a product */
-	API_COST_BARRIER = 200,       /* features and distances at current positions, potential and gradient there */
-	API_COST_BLOCK = 300,         /* projected block of the barrier, in addition to that of a matrix */
-	API_COST_LONGEST_STEP = 2000, /* how far a contact can move */
-	API_COST_DERIVATIVES = 4000,  /* derivatives with respect to all fields */
+	API_COST_SUMS = 200,         /* preparation, potential and gradient */
+	API_COST_MATRIX = 300,       /* block of a matrix, without printing numbers */
+	API_COST_STEP = 30,          /* one step of a line */
+	API_COST_PRODUCT = 60,       /* one vector of a product */
+	API_COST_BARRIER = 200,      /* features and distances at current positions, potential and gradient there */
+	API_COST_BLOCK = 300,        /* projected block of the barrier, in addition to that of a matrix */
+	API_COST_LONGEST_STEP = 500, /* how far a contact can move */
+	API_COST_DERIVATIVES = 4000, /* derivatives with respect to all fields */
 };
 
 /* The amounts of work of a request; unknown ones are 0. */
