@@ -214,11 +214,10 @@ class Set:
 
     def evaluate(self, velocities: ArrayLike | None = None, **query: Any) -> Answer:
         """POST /v1/sets/NAME/evaluate: as Client.evaluate, for these contacts and this query. Pass velocities of bodies
-        by keyword: contacts.evaluate(body_velocities=twists)["body_gradient"]
+        by keyword: contacts.evaluate(body_velocities=twists)["body_gradient"]. The barrier alone needs none:
+        contacts.evaluate(terms=["barrier"], current_positions=x)
 
             contacts.evaluate(np.zeros((16, 3)), outputs=["gradient"])["n_vertices"]    # 16
-
-        terms=["barrier"] needs no velocities: contacts.evaluate(terms=["barrier"], current_positions=x)
         """
         return self._ask("POST", "/evaluate", self._query(velocities, query, PLACE, WANTED, *((name,) for name in TERMS)))
 
