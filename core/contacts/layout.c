@@ -223,7 +223,8 @@ static bool derives_distance(const struct fric_batch *batch, enum fric_type type
 
 struct fric_contacts *fricp_contacts_create(const struct fric_memory *memory, const struct fric_batch *batch)
 {
-	struct fric_contacts *c = calloc(2, sizeof(*c)); /* the second one is for fric_friction_contacts */
+	const bool both = batch->terms == (FRIC_TERM_FRICTION | FRIC_TERM_BARRIER);
+	struct fric_contacts *c = calloc(both ? 2 : 1, sizeof(*c)); /* the second one is for fric_friction_contacts */
 	if (!c)
 		return NULL;
 	c->dim = batch->dim;
