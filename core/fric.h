@@ -441,7 +441,7 @@ size_t fric_n_inner(const struct fric_contacts *contacts);
  * friction block and barrier block by itself.
  * @param inner  [fric_n_inner] A of every contact in order; overwritten. If the query has the barrier term, it has
  *               whole blocks of the sum of all terms instead, in a form that only triplets, csr and bsr read
- * Allocates nothing, but with both terms friction's inner matrices while it runs, from memory.
+ * Allocates nothing. With both terms: friction's inner matrices while it runs, from memory.
  */
 enum fric_code fric_hessian_inner(const struct fric_context *context, const struct fric_contacts *contacts,
                                   const struct fric_query *query, enum fric_projection projection, double *inner,

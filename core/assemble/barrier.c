@@ -174,7 +174,8 @@ INLINE void multiply(enum fric_type type, int dim, const struct products *task, 
 	const size_t n = n_block_numbers(dim, k);
 	const double *from = task->blocks + block_at(c, type, span.begin);
 	for (size_t j = 0; j < span.n; j++, from += n) {
-		double block[FRIC_MAX_STENCIL * 3][FRIC_MAX_STENCIL * 3], x[FRIC_MAX_STENCIL * 3], y[FRIC_MAX_STENCIL * 3];
+		double block[FRIC_MAX_STENCIL * 3][FRIC_MAX_STENCIL * 3], x[FRIC_MAX_STENCIL * 3] = {0},
+																					   y[FRIC_MAX_STENCIL * 3];
 		const double *at = from;
 		UNROLL
 		for (int p = 0; p < k; p++)
@@ -230,9 +231,8 @@ static struct fault multiply_all(const struct fric_context *context, struct summ
 	const size_t n = n_dofs(sums->contacts);
 	struct fault fault = {FRIC_OK, SIZE_MAX};
 	for (size_t l = 0; l < n_vectors && fault.code == FRIC_OK; l++) {
-		struct scatter at = scatter_to(context, sums->contacts, out + l * n);
+		*sums->sums = scatter_to(context, sums->contacts, out + l * n);
 		task->vector = vectors + l * n;
-		sums->sums = &at;
 		fault = fricp_sums_run(sums);
 	}
 	return fault;
@@ -245,10 +245,12 @@ struct fault fricp_block_products(const struct fric_context *context, const stru
 	const size_t bytes = fric_n_inner(contacts) * sizeof(double);
 	double *blocks = memory_take(context->memory, bytes);
 	struct products task = {.blocks = blocks};
+	struct scatter at;
 	struct summation sums = {.context = context,
 	                         .contacts = contacts,
 	                         .schedule = query->schedule,
 	                         .n_sums = 1,
+	                         .sums = &at,
 	                         .span = product_span,
 	                         .task = &task};
 	struct fric_schedule own;

@@ -286,8 +286,8 @@ static bool precedes(int b0, int b1, int a0, int a1)
 static struct primitives primitives_of(enum fric_type type, int dim, const double *const p[], const int32_t *v)
 {
 	struct primitives s = {.dim = dim};
-	for (int k = 0; k < stencil_size_of(type); k++) {
-		s.p[k] = p[k];
+	for (int k = 0; k < FRIC_MAX_STENCIL; k++) {
+		s.p[k] = p[k < stencil_size_of(type) ? k : 0];
 		s.bit[k] = k;
 	}
 	if (geometry_of(type) == POINT_LINE && v[2] < v[1])
@@ -425,10 +425,10 @@ struct feature fricp_feature_of(enum fric_type type, unsigned members, const int
 {
 	struct feature f = {.type = type, .member = {0, 1, 2, 3}};
 	struct side_members side[2] = {{0}, {0}};
-	for (int8_t k = 0; k < stencil_size_of(type); k++)
+	for (int k = 0; k < stencil_size_of(type); k++)
 		if (members & 1u << k) {
 			struct side_members *s = &side[stencil_members(type)[k].sign < 0];
-			s->member[s->n++] = k;
+			s->member[s->n++] = (int8_t)k;
 		}
 	f.type = type_of(type, side[0].n, side[1].n);
 	for (int s = 0; s < 2; s++)

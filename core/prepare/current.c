@@ -285,7 +285,7 @@ static void find_gaps(struct gathering *d, enum gap_kind kind, const uint8_t *wh
 	struct gap_workspace w = {.n = n};
 	open_results(&results, &w);
 	for (size_t m = 0; m < n; m++) {
-		double p[FRIC_MAX_STENCIL][3];
+		double p[FRIC_MAX_STENCIL][3] = {{0}};
 		points_of(d, which[m], &d->features[which[m]], p);
 		for (int v = 0; v < n_points(kind); v++)
 			for (int a = 0; a < 3; a++)
@@ -357,7 +357,7 @@ static enum fric_code find_energy(const struct gathering *d, size_t j, struct en
 		return FRIC_E_PENETRATION;
 	*energy = energy_at(c->barrier.type, &task->scale, distance, gap, left);
 	*energy = (struct energy){weight * energy->energy, weight * energy->slope, weight * energy->curvature};
-	if (!task->ordinary || d->extreme[j] || (weight != 0 && !gap_scale(fabs(weight))))
+	if (!task->ordinary || d->extreme[j] != 0 || (weight != 0 && !gap_scale(fabs(weight))))
 		*energy = extreme_energy(&c->barrier, distance, rest, weight);
 	return is_finite_energy(energy) ? FRIC_OK : FRIC_E_NOT_FINITE;
 }

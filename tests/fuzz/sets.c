@@ -77,8 +77,8 @@ static const char *const queries[] = {
 	"{\"velocities\":[1,0,0,0,1,0,0,0,0,0,#,0],\"outputs\":[\"hessian_products\"],\"vectors\":[[#,0,0,1,0,0,0,0,0,0,0,0]]}",
 	"{\"velocities\":[1,0,0,0,1,0,0,0,0,0,#,0],\"outputs\":[\"hessian\"],\"hessian\":{\"format\":\"bsr\",\"pattern\":false}}",
 	"{\"terms\":[\"barrier\"],\"current_positions\":[[-1,0,0.#],[1,0,0],[0,-1,0.1],[0,1,0.1],[0.2,0.1,0.0#]]}",
-	"{\"terms\":[\"friction\",\"barrier\"],\"time_step\":0.#,\"outputs\":[\"gradient\",\"hessian\"],\"velocities\":"
-	"[[#,0,0],[0,1,0],[0,0,0],[0.5,#,0],[1,1,1]]}",
+	("{\"terms\":[\"friction\",\"barrier\"],\"time_step\":0.#,\"outputs\":[\"gradient\",\"hessian\"],\"velocities\":"
+     "[[#,0,0],[0,1,0],[0,0,0],[0.5,#,0],[1,1,1]]}"),
 	"{\"velocities\":[[1e308,1e308,0],[0,1,0],[0,0,0],[0,0,0]]}",
 	"{}",
 	"{\"velocities\":[[#,0,0]],\"dim\":3}",
