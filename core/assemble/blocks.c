@@ -66,7 +66,7 @@ INLINE void barrier_block(enum fric_type type, const struct block_task *task, si
 		for (int e = 0; e < MOST_BLOCK_NUMBERS; e++)
 			block[e] *= task->factor;
 	} else if (current->distance[i] > 0) {
-		struct block_contact c;
+		struct block_contact c = {.distance = 0}; /* the analyzer does not see that all members are set */
 		load(type, current, i, task->factor, &c);
 		block_block(k, task->projection, &c, block);
 	}

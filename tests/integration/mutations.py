@@ -67,6 +67,7 @@ def barrier(friction):
         for name in ('normal_force', 'mu', 'mu_s', 'mu_k', 'mu_s_aniso', 'mu_k_aniso'):
             group.pop(name, None)
     request['collisions']['edge_edge'].update(mollifier=[0.5, 0.0, 2.0])
+    del request['line']  # friction alone has it
     return {**request, 'terms': ['friction', 'barrier'], 'closest_features': 'search', 'time_step': 0.25,
             'current_positions': [[x + 0.01 * i, y, z] for i, (x, y, z) in enumerate(POSITIONS)],
             'longest_step': {'direction': velocities(3, 0.5), 'keep': 0.2},
