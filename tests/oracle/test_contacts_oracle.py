@@ -1,6 +1,6 @@
 """Random requests with barriers, searched features and longest steps: the service beside the oracle.
 
-CONTACT_REQUESTS: how many (300); CONTACT_FIRST: the first seed (0).
+CONTACT_REQUESTS: how many (300, or a third with SHARE); CONTACT_FIRST: the first seed (0).
 """
 import json
 import os
@@ -17,7 +17,8 @@ from client import pointers, post  # noqa: E402
 from conftest import server  # noqa: E402, F401
 
 TOLERANCE = 1e-9
-FIRST, COUNT = int(os.environ.get('CONTACT_FIRST', 0)), int(os.environ.get('CONTACT_REQUESTS', 300))
+MOST = 100 if int(os.environ.get('SHARE', 1)) > 1 else 300
+FIRST, COUNT = int(os.environ.get('CONTACT_FIRST', 0)), int(os.environ.get('CONTACT_REQUESTS', MOST))
 # Not zeros of friction, so the contract leaves open what they are where edges are too parallel for it.
 GEOMETRY = ('distance', 'closest_point', 'tangent_basis', 'feature', 'mu_s', 'mu_k')
 

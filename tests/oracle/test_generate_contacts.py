@@ -2,6 +2,8 @@
 import os
 import sys
 
+import pytest
+
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import barriers  # noqa: E402
 import generate_contacts as made  # noqa: E402
@@ -18,6 +20,8 @@ def test_every_option_is_generated():
 
 def test_contacts_are_of_every_kind():
     """Parts of all primitives, statuses, and distances from tiny to beyond dhat."""
+    if int(os.environ.get('SHARE', 1)) > 1:
+        pytest.skip("changes only with the generator; SHARE=1 runs it")
     features, statuses, ratios = set(), set(), []
     for seed in range(200):
         request = made.request(seed)

@@ -1,6 +1,7 @@
 #include "core/geometry/travel.h"
 
 #include "tests/property/scene.h"
+#include "tests/share.h"
 #include "tests/unit/core/exact.h"
 
 /* ---- distances in 113 bits, apart from core's code ---- */
@@ -222,11 +223,11 @@ static void test_random(void **state)
 	struct rng rng = {2408};
 	size_t short_steps = 0;
 	(void)state;
-	for (int i = 0; i < 60000; i++) {
+	for (int i = 0; i < 60000 / one_in(); i++) {
 		const struct pair pair = random_pair(&rng, i);
 		short_steps += check(&pair, 8) < 1;
 	}
-	assert_true(short_steps > 6000);
+	assert_true(short_steps > 6000 / (size_t)one_in());
 }
 
 static void test_close(void **state)
@@ -234,7 +235,7 @@ static void test_close(void **state)
 	struct rng rng = {2409};
 	size_t short_steps = 0;
 	(void)state;
-	for (int i = 0; i < 40000; i++) {
+	for (int i = 0; i < 40000 / one_in(); i++) {
 		struct pair pair = random_pair(&rng, i);
 		bring_close(&pair, &rng, uniform(&rng, 1, 14));
 		if (i % 3 == 0)
@@ -245,7 +246,7 @@ static void test_close(void **state)
 			pair.dmin = uniform(&rng, 0, 1) * (double)exact_sqrt(squared_distance(&pair, 0));
 		short_steps += check(&pair, 8) < 1;
 	}
-	assert_true(short_steps > 4000);
+	assert_true(short_steps > 4000 / (size_t)one_in());
 }
 
 int main(void)
