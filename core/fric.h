@@ -215,8 +215,8 @@ struct fric_barrier {
 #define FRIC_TERM_FRICTION 1u
 #define FRIC_TERM_BARRIER 2u
 
-/* What determines the closest points: stencils (the closest point is not clamped), or the closest feature of the two
- * primitives that a stencil stands for (the closest point is clamped; docs/contacts.md). A feature is on each side the
+/* How closest points are found: as the stencil says (the closest point is not clamped), or by the closest feature of the
+ * two primitives that a stencil stands for (the closest point is clamped; docs/contacts.md). A feature is on each side the
  * smallest vertex, edge or triangle that contains the closest point. The basis is the feature's as a contact of its own
  * type, with vertices in canonical order; sides, and what belongs to a side, stay those of the stencil. Derivatives
  * with respect to positions follow the feature. Groups with a tangent_basis are not searched. */

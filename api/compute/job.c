@@ -154,7 +154,7 @@ const double *api_job_current_positions(struct api_job *job)
 	return anywhere && api_account_zero(anywhere, n * sizeof(*anywhere)) ? anywhere : NULL;
 }
 
-/* Finds where the barrier acts, if it is asked for. */
+/* Evaluates the barrier at the current positions, if the query has that term. */
 static bool find_current(struct api_job *job)
 {
 	if (!(job->query.terms & FRIC_TERM_BARRIER))

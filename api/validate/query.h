@@ -19,7 +19,7 @@ static inline size_t api_n_dofs(size_t dim, size_t n_vertices, size_t n_bodies)
 	return n_vertices * dim + n_bodies * api_twist(dim);
 }
 
-/* What a group has, or lacks, that excludes a barrier or a longest step, as bits. */
+/* Fields of a group, given or missing, that rule out a barrier or a longest step; bits. */
 enum api_obstacle {
 	API_GIVES_FORCE = 1,
 	API_GIVES_POINT = 2,

@@ -60,7 +60,7 @@ void api_check_needs(struct api_request_check *w);
 
 /* Finds what excludes a barrier or a longest step in the lagged part. Call it after all fields. */
 void api_find_obstacles(const struct api_request_check *w, struct api_obstacles *out);
-/* Reports the obstacles of what the query asks for. */
+/* Reports the obstacles to the terms and outputs that the query asks for. */
 void api_check_obstacles(struct api_request_check *w, const struct api_obstacles *obstacles);
 
 /* ---- shared helpers ---- */

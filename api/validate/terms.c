@@ -8,7 +8,7 @@ bool api_has_term(const struct api_request_check *w, unsigned term)
 	return w->query->terms & term;
 }
 
-/* After a fault, no term is asked for, so that nothing else is missing because of it. */
+/* After a fault, the query has no terms, so no field is reported missing because of them. */
 void api_check_terms(struct api_request_check *w)
 {
 	const struct api_field field = api_request_field(w, API_REQUEST_TERMS);

@@ -13,7 +13,7 @@
 
 #include "core/geometry/geometry_fast.h"
 
-/* What the sides are: two vertices; a vertex and a line; two lines; a vertex and a plane through three vertices; a
+/* The two sides of a gap: two vertices; a vertex and a line; two lines; a vertex and a plane through three vertices; a
  * vertex and a plane with a given normal. */
 enum gap_kind { GAP_POINTS, GAP_LINE, GAP_LINES, GAP_TRIANGLE, GAP_PLANE, GAP_N_KINDS };
 

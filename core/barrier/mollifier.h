@@ -12,7 +12,7 @@ struct mollifier {
 	double value, first, second;
 };
 
-/* Of contact i, which is mollified (FORM_MOLLIFIED). */
+/* The mollifier of contact i, which must have FORM_MOLLIFIED. */
 struct mollifier fricp_mollifier(const struct fric_current *current, size_t i);
 
 /* The gradient with respect to the members of contact i, which is mollified: [4][3]. */

@@ -7,7 +7,8 @@ import sys
 import pytest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'oracle'))
-from sets import FRAME, JSON, Client  # noqa: E402
+from sets import FRAME, JSON  # noqa: E402
+from test_sets import client  # noqa: E402, F401
 
 # Two edges that cross above each other, a vertex above a floor, beside a triangle, beyond the end of an edge.
 POSITIONS = [[-1, 0, 0], [1, 0, 0], [0, -1, 0.1], [0, 1, 0.1], [0.2, 0.1, 0.05], [1.1, 0.125, 0.0625]]
@@ -29,15 +30,6 @@ TERMS = [['friction'], ['barrier'], ['friction', 'barrier']]
 DEGENERATE = {**DOCUMENT, 'closest_features': 'given',
               'collisions': {'edge_vertex': {'vertices': [[4, 0, 1], [5, 0, 1]]}},
               'positions': [*POSITIONS[:4], [0.5, 0, 0], POSITIONS[5]]}
-
-
-@pytest.fixture
-def client(server):
-    one = Client(server)
-    yield one
-    for each in one.list().json['sets']:
-        one.delete(each['name'])
-    one.close()
 
 
 def whole(client, document, query, kind=JSON, path='/v1/evaluate'):
