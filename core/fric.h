@@ -393,6 +393,128 @@ enum fric_code fric_longest_step(const struct fric_context *context, const struc
                                  const double *positions, const double *direction, double keep, struct fric_step *step,
                                  struct fric_error *error);
 
+/* A mesh: which primitives may touch. All pointers are borrowed for the duration of fric_mesh_create. A face has three
+ * different vertices, an edge two; faces and edges that stand twice count once. */
+struct fric_surface {
+	int dim; /* 2 or 3 */
+	size_t n_vertices;
+	size_t n_faces;
+	const int32_t *faces; /* [n_faces, 3] 3D; their edges are derived */
+	size_t n_edges;
+	const int32_t *edges; /* [n_edges, 2] 2D: the boundary; 3D: edges that may belong to no face (rods) */
+	size_t n_particles;
+	const int32_t *particles; /* [n_particles] vertices of no edge and no face */
+	size_t n_planes;
+	const double *plane_normals, *plane_origins; /* [n_planes, dim] not zero, any length */
+	const int32_t *body;                         /* [n_vertices] labels >= 0; NULL: no labels */
+	size_t n_ignored;
+	const int32_t *ignored; /* [n_ignored, 2] pairs of labels that never touch; [a, a]: not with itself */
+	size_t n_fixed;
+	const int32_t *fixed;         /* [n_fixed] vertices that do not move */
+	const double *rest_positions; /* [n_vertices, dim] for weights by area and mollifiers; NULL: the positions */
+};
+
+/* The primitives of a surface and its filters. Owns its memory and is immutable.
+ *
+ * Its pairs: in 3D every face with every vertex that is not its own, every edge with every edge without a common end,
+ * particles with each other and with edges of no face; in 2D every edge with every vertex that is not its own, particles
+ * with each other; every vertex with every plane. Vertices that nothing mentions are in no pair. A pair is left out if
+ * every two of its vertices, one of each side, are both fixed or have labels that ignore each other; with planes, if
+ * the vertex is fixed. */
+struct fric_mesh;
+/**
+ * @param mesh  set to a new mesh on FRIC_OK, to be freed with fric_mesh_free; NULL otherwise
+ * Allocates the mesh and, while it runs, lists of edges, from memory.
+ */
+enum fric_code fric_mesh_create(const struct fric_context *context, const struct fric_surface *surface,
+                                struct fric_mesh **mesh, struct fric_error *error);
+void fric_mesh_free(struct fric_mesh *mesh);
+
+enum fric_weighting {
+	FRIC_WEIGHT_COUNT, /* every pair counts 1 */
+	FRIC_WEIGHT_AREA,  /* the share of the rest surface that a pair stands for; meshes without rods and particles */
+};
+
+/* Which pairs fric_find returns. */
+struct fric_finding {
+	double distance;     /* > 0: pairs closer than distance + min_distance */
+	double min_distance; /* >= 0 */
+	enum fric_weighting weighting;
+	/* Pairs become contacts of their closest features, and equal ones are merged. Otherwise they stay the pairs
+	 * themselves, for FRIC_FEATURES_SEARCH, each with a mollifier. */
+	bool merge;
+};
+
+/* Contacts that were found. They own their memory and are immutable. */
+struct fric_found;
+/* The contacts of one type, sorted by plane, then by vertices. Stencils are in canonical order: vertex_vertex (lower,
+ * higher), edge_vertex (v, lower, higher), edge_edge each edge (lower, higher) and the edge that is lower in lexical
+ * order first, face_vertex (v, the face as it was given). */
+struct fric_found_group {
+	size_t n;
+	const int32_t *vertices; /* [n, stencil's size] */
+	const double *weight;    /* [n] of equal contacts: the sum */
+	/* [n] length^4, edge_edge only: 1e-3 |a|^2 |b|^2 of the rest positions for an edge_edge contact whose feature is
+	 * not taken because its edges are nearly parallel (|a x b|^2 below that), otherwise 0; unmerged: of every pair */
+	const double *mollifier;
+	const int32_t *plane;   /* [n] plane_vertex only: a row of plane_normals; of candidates: a contact of the group */
+	const double *distance; /* [n] of the feature; mollified or unmerged: of the primitives */
+};
+
+/**
+ * Finds the pairs of a mesh that are close. The result does not depend on the number of threads.
+ * @param positions  [n_vertices, dim], finite
+ * @param found      set to the contacts on FRIC_OK, to be freed with fric_found_free; NULL otherwise
+ * @return FRIC_OK; FRIC_E_NOT_FINITE if a distance or area does not fit a double; or another error's code
+ * Takes some n log n. Allocates the contacts, and boxes of faces and edges while it runs, from memory: less than 200
+ * bytes per primitive beside the contacts and the pairs that are merged.
+ */
+enum fric_code fric_find(const struct fric_context *context, const struct fric_mesh *mesh, const double *positions,
+                         const struct fric_finding *finding, struct fric_found **found, struct fric_error *error);
+/**
+ * As fric_find, of pairs that the caller has: the primitives of stencils. Pairs that stand twice count once.
+ * @param groups  vertices, and plane_normal and plane_origin; all other fields are ignored. No bodies
+ * @return as fric_find
+ */
+enum fric_code fric_find_candidates(const struct fric_context *context, int dim, size_t n_vertices,
+                                    const double *positions, const struct fric_group groups[FRIC_N_VERTEX_TYPES],
+                                    const struct fric_finding *finding, struct fric_found **found,
+                                    struct fric_error *error);
+struct fric_found_group fric_found_group(const struct fric_found *found, enum fric_type type);
+double fric_found_min_distance(const struct fric_found *found); /* the least distance; infinity without contacts */
+void fric_found_free(struct fric_found *found);
+
+/* A step of a mesh, and the pair that limits it. */
+struct fric_mesh_step {
+	double step;
+	enum fric_type group;
+	int32_t vertices[FRIC_MAX_STENCIL]; /* in canonical order; vertices[0] < 0: nothing limits the step, which is 1 */
+	int32_t plane;
+};
+/**
+ * As fric_longest_step, of all pairs of a mesh, however far apart.
+ * @param min_distance  >= 0, in place of a barrier's dmin
+ * @return FRIC_OK; FRIC_E_PENETRATION if some pair's distance is <= min_distance at the start, with step->vertices and
+ *         step->group of the first such pair in the order of types and vertices; or another error's code
+ */
+enum fric_code fric_mesh_longest_step(const struct fric_context *context, const struct fric_mesh *mesh,
+                                      const double *positions, const double *direction, double min_distance,
+                                      double keep, struct fric_mesh_step *step, struct fric_error *error);
+
+/**
+ * Hands anchors of old contacts over to new ones (docs/contacts.md): that of the same stencil; otherwise of the nearest
+ * old contact with a vertex in common on each side, with the opposite sign if its sides are exchanged; otherwise 0.
+ * @param positions  [n_vertices, dim] at which places are compared: the new ones
+ * @param old        [FRIC_N_VERTEX_TYPES] n, vertices, anchor (absent: 0), plane_normal, plane_origin
+ * @param groups     [FRIC_N_VERTEX_TYPES] new contacts: n, vertices, plane_normal, plane_origin
+ * @param anchors    [FRIC_N_VERTEX_TYPES] arrays [n, dim]; overwritten; of empty groups NULL
+ * Allocates lists of old contacts by vertex from memory while it runs.
+ */
+enum fric_code fric_carry_anchors(const struct fric_context *context, int dim, size_t n_vertices,
+                                  const double *positions, const struct fric_group *old,
+                                  const struct fric_group *groups, double *const anchors[FRIC_N_VERTEX_TYPES],
+                                  struct fric_error *error);
+
 /* Outputs per contact, with these rows; skipped contacts give zeros (status: 2), mollified ones too, except feature and
  * distance. */
 enum fric_output {
