@@ -30,20 +30,24 @@ void api_check_barrier(struct api_request_check *w)
 	check_barrier_words(check, &field, barrier);
 }
 
+size_t api_check_dimension(struct api_check *check, const struct api_field *field)
+{
+	double value = 0;
+	if (!api_check_present(check, field, "2 or 3") || !api_check_real(check, field, &value))
+		return API_UNKNOWN_LENGTH;
+	const bool is_integer = api_document_array(check->document, field->node)->first_non_integer > 0;
+	if ((value == field->rule->least || value == field->rule->most) && is_integer)
+		return (size_t)value;
+	api_fault_at(check->fault, API_E_OUT_OF_RANGE, &field->path, "\"dim\" must be the integer 2 or 3");
+	return API_UNKNOWN_LENGTH;
+}
+
 void api_check_dim(struct api_request_check *w)
 {
 	const struct api_field field = api_request_field(w, API_REQUEST_DIM);
-	double value = 0;
-	w->dim = API_UNKNOWN_LENGTH;
-	if (!api_check_present(w->check, &field, "2 or 3") || !api_check_real(w->check, &field, &value))
-		return;
-	const bool is_integer = api_document_array(w->check->document, field.node)->first_non_integer > 0;
-	if ((value != field.rule->least && value != field.rule->most) || !is_integer) {
-		api_fault_at(w->check->fault, API_E_OUT_OF_RANGE, &field.path, "\"dim\" must be the integer 2 or 3");
-		return;
-	}
-	w->dim = (size_t)value;
-	w->lagged->batch.dim = (int)value;
+	w->dim = api_check_dimension(w->check, &field);
+	if (w->dim != API_UNKNOWN_LENGTH)
+		w->lagged->batch.dim = (int)w->dim;
 }
 
 void api_count_vertices(struct api_request_check *w, size_t n_vertices)

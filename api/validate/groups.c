@@ -2,26 +2,7 @@
 #include "api/validate/request.h"
 
 #include "api/validate/law.h"
-
-/* Reports the contacts in which a vertex or a body appears twice. */
-static void fault_repeated(struct api_check *check, const struct api_field *field, enum fric_type type,
-                           const struct fric_group *g, size_t i, size_t end)
-{
-	const size_t k = (size_t)fric_stencil_size(type);
-	for (; i < end && !api_fault_is_full(check->fault); i++) {
-		const int32_t *v = g->vertices + i * k;
-		const struct api_path contact = {&field->path, NULL, i};
-		size_t a = 1, b = 0;
-		if (api_rows_are_distinct(v, 1, k))
-			continue;
-		while (v[a] != v[b])
-			if (++b == a)
-				a++, b = 0;
-		api_fault_at(check->fault, is_of_bodies(type) ? API_E_REPEATED_BODY : API_E_REPEATED_VERTEX, &contact,
-		             "contact %zu of %s: %s %d appears twice", i, fric_type_name(type),
-		             is_of_bodies(type) ? "body" : "vertex", v[a]);
-	}
-}
+#include "api/validate/stencils.h"
 
 static size_t count_contacts(const struct fric_batch *batch)
 {
@@ -29,19 +10,6 @@ static size_t count_contacts(const struct fric_batch *batch)
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
 		n += batch->groups[type].n;
 	return n;
-}
-
-static void check_distinct(struct api_check *check, const struct api_field *field, enum fric_type type,
-                           const struct fric_group *g)
-{
-	const size_t k = (size_t)fric_stencil_size(type);
-	for (size_t i = 0, n; i < g->n; i += n) {
-		n = g->n - i < API_SPAN ? g->n - i : API_SPAN;
-		if (!api_rows_are_distinct(g->vertices + i * k, n, k))
-			fault_repeated(check, field, type, g, i, i + n);
-		if (api_check_stopped(check) || api_fault_is_full(check->fault))
-			return;
-	}
 }
 
 /* The number, and the name, of the vertices or bodies to which a group's indices refer. The number of bodies is unknown
@@ -57,7 +25,7 @@ static size_t members(const struct api_request_check *w, enum fric_type type, co
 }
 
 /* Checks a group's stencils: indices in range, and no vertex or body twice in one contact. */
-static void check_stencils(struct api_request_check *w, enum fric_type type)
+static void check_group_stencils(struct api_request_check *w, enum fric_type type)
 {
 	const struct api_field field = api_ruled(&w->groups[type], &api_groups[type], api_stencil_rule(type));
 	const size_t k = (size_t)fric_stencil_size(type), row = k == 1 ? 0 : k;
@@ -69,25 +37,17 @@ static void check_stencils(struct api_request_check *w, enum fric_type type)
 	                       api_check_limits(w->check)->max_contacts))
 		return;
 	w->n[type] = g->n;
-	const char *what;
-	const size_t limit = members(w, type, &what);
-	if (api_check_indices(w->check, &field, g->n, row, limit, what, &g->vertices))
-		check_distinct(w->check, &field, type, g);
-}
-
-/* Checks that the type exists in this dimension, if the dimension is known. */
-static bool check_dimension(struct api_request_check *w, const struct api_field *field)
-{
-	const struct api_rule *rule = field->rule;
-	return !rule->only || w->dim == API_UNKNOWN_LENGTH || (size_t)rule->only == w->dim ||
-	       api_fault_at(w->check->fault, API_E_WRONG_DIMENSION, &field->path, "\"%s\" exists in %dD only", rule->name,
-	                    rule->only);
+	struct api_stencils of = {.k = k, .noun = "contact", .group = fric_type_name(type)};
+	of.members = members(w, type, &of.what);
+	of.member = is_of_bodies(type) ? "body" : "vertex";
+	of.code = is_of_bodies(type) ? API_E_REPEATED_BODY : API_E_REPEATED_VERTEX;
+	api_check_stencils(w->check, &field, &of, g->n, &g->vertices);
 }
 
 static void check_group_field(struct api_request_check *w, const struct api_field *field,
                               const size_t lengths[API_N_LENGTHS], struct fric_values *out)
 {
-	if (!field->node || !check_dimension(w, field))
+	if (!field->node || !api_check_exists(w->check, field, w->dim))
 		return;
 	const struct api_shape shape = api_shape_of(field->rule, lengths);
 	api_check_values(w->check, field, &shape, out);
@@ -111,34 +71,18 @@ static void check_group_values(struct api_request_check *w, enum fric_type type)
 	}
 }
 
-static bool is_zero(const double *row, size_t n)
+static struct api_field in_group(const struct api_request_check *w, enum fric_type type, int rule)
 {
-	for (size_t i = 0; i < n; i++)
-		if (row[i] != 0)
-			return false;
-	return true;
+	return api_ruled(&w->groups[type], &api_groups[type], rule);
 }
 
 /* Checks the rows of a field that contains directions. */
 static void check_directions(struct api_request_check *w, enum fric_type type, int rule,
                              const struct fric_values *values, enum api_code code, const char *detail)
 {
-	const struct api_field field = api_ruled(&w->groups[type], &api_groups[type], rule);
-	const size_t n_rows = !values->data ? 0 : values->stride ? w->lagged->batch.groups[type].n : 1;
-	for (size_t i = 0; i < n_rows && !api_fault_is_full(w->check->fault); i++) {
-		if (i % API_SPAN == 0 && api_check_stopped(w->check))
-			return;
-		if (!is_zero(values->data + i * values->stride, w->dim))
-			continue;
-		const struct api_array *array = api_document_array(w->check->document, field.node);
-		const struct api_path entry = {&field.path, NULL, i};
-		api_fault_at(w->check->fault, code, array->rank > 1 ? &entry : &field.path, "%s", detail);
-	}
-}
-
-static struct api_field in_group(const struct api_request_check *w, enum fric_type type, int rule)
-{
-	return api_ruled(&w->groups[type], &api_groups[type], rule);
+	const struct api_field field = in_group(w, type, rule);
+	const size_t n = w->lagged->batch.groups[type].n;
+	api_check_directions(w->check, &field, values, !values->data ? 0 : values->stride ? n : 1, w->dim, code, detail);
 }
 
 /* Requires both or neither of closest_point and tangent_basis, if the type has a closest point. */
@@ -190,12 +134,12 @@ static void check_group(struct api_request_check *w, enum fric_type type)
 	struct api_field *object = &w->groups[type];
 	*object = api_ruled(&w->collisions, &api_collisions, (int)type);
 	w->n[type] = 0;
-	if (!object->node || !check_dimension(w, object))
+	if (!object->node || !api_check_exists(w->check, object, w->dim))
 		return;
 	w->lagged->has_group[type] = true;
 	if (!api_check_inner(w->check, object))
 		return;
-	check_stencils(w, type);
+	check_group_stencils(w, type);
 	check_group_values(w, type);
 	check_given_geometry(w, type);
 	check_directions(w, type, API_GROUP_PLANE_NORMAL, &w->lagged->batch.groups[type].plane_normal, API_E_ZERO_NORMAL,
@@ -204,6 +148,12 @@ static void check_group(struct api_request_check *w, enum fric_type type)
 	                 "a contact's normal is zero");
 	check_grain(w, type);
 	check_group_law(w, type);
+}
+
+void api_check_groups(struct api_request_check *w, int n_types)
+{
+	for (int type = 0; type < n_types; type++)
+		check_group(w, (enum fric_type)type);
 }
 
 void api_check_collisions(struct api_request_check *w)
@@ -217,6 +167,5 @@ void api_check_collisions(struct api_request_check *w)
 	if (json_object_size(w->collisions.node) == 0)
 		api_fault_at(check->fault, API_E_MISSING_FIELD, &w->collisions.path,
 		             "at least one group is needed (it may be empty)");
-	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
-		check_group(w, type);
+	api_check_groups(w, FRIC_N_TYPES);
 }

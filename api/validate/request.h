@@ -70,6 +70,14 @@ bool api_has_term(const struct api_request_check *w, unsigned term);
 /* Whether the group has contacts, before it is checked; its faults are reported later. */
 bool api_has_contacts(const struct api_request_check *w, enum fric_type type);
 
+/* Checks groups 0 to n_types - 1 of w->collisions, whose members have been looked up. */
+void api_check_groups(struct api_request_check *w, int n_types);
+/* Reads a dimension: 2, 3 or API_UNKNOWN_LENGTH, with the fault set. */
+size_t api_check_dimension(struct api_check *check, const struct api_field *field);
+/* Reads the object of the output longest_step. @param wanted  the output is asked for, and requires it */
+void api_check_step(struct api_check *check, struct api_field *step, bool wanted, size_t n_vertices, size_t dim,
+                    const double **direction, double *keep);
+
 /* Sets the number of vertices. @param n  or API_UNKNOWN_LENGTH */
 void api_count_vertices(struct api_request_check *w, size_t n);
 /* Whether the outputs include distances, which all groups must then have. */

@@ -44,20 +44,27 @@ void api_check_closest_features(struct api_request_check *w)
 	w->lagged->batch.closest_features = (enum fric_closest_features)which;
 }
 
+void api_check_step(struct api_check *check, struct api_field *step, bool wanted, size_t n_vertices, size_t dim,
+                    const double **direction, double *keep)
+{
+	*keep = 0.1;
+	if (wanted)
+		api_check_present(check, step, "the output \"longest_step\" needs a direction");
+	if (!api_check_inner(check, step))
+		return;
+	const struct api_field along = api_ruled(step, &api_longest_step, API_LONGEST_STEP_DIRECTION),
+						   share = api_ruled(step, &api_longest_step, API_LONGEST_STEP_KEEP);
+	api_check_present(check, &along, "the displacement of every vertex, [n_vertices, dim]");
+	api_check_per_vertex(check, &along, n_vertices, dim, direction);
+	if (api_check_real(check, &share, keep) && !(*keep < 1))
+		api_fault_at(check->fault, API_E_OUT_OF_RANGE, &share.path, "\"keep\" must be less than 1");
+}
+
 void api_check_longest_step(struct api_request_check *w)
 {
 	struct api_field step = api_request_field(w, API_REQUEST_LONGEST_STEP);
-	w->query->keep = 0.1;
-	if (w->query->outputs[API_LONGEST_STEP])
-		api_check_present(w->check, &step, "the output \"longest_step\" needs a direction");
-	if (!api_check_inner(w->check, &step))
-		return;
-	const struct api_field direction = api_ruled(&step, &api_longest_step, API_LONGEST_STEP_DIRECTION),
-						   keep = api_ruled(&step, &api_longest_step, API_LONGEST_STEP_KEEP);
-	api_check_present(w->check, &direction, "the displacement of every vertex, [n_vertices, dim]");
-	api_check_per_vertex(w->check, &direction, w->n_vertices, w->dim, &w->query->step_direction);
-	if (api_check_real(w->check, &keep, &w->query->keep) && !(w->query->keep < 1))
-		api_fault_at(w->check->fault, API_E_OUT_OF_RANGE, &keep.path, "\"keep\" must be less than 1");
+	api_check_step(w->check, &step, w->query->outputs[API_LONGEST_STEP], w->n_vertices, w->dim,
+	               &w->query->step_direction, &w->query->keep);
 }
 
 /* ---- what a lagged part has that excludes a barrier, or lacks ---- */

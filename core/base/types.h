@@ -10,12 +10,14 @@
 #include "core/base/inline.h"
 #include "core/fric.h"
 
-#define FRICP_TYPES(X) \
+#define FRICP_VERTEX_TYPES(X) \
 	X(VERTEX_VERTEX, "vertex_vertex", TWO_POINTS, 2) \
 	X(EDGE_VERTEX, "edge_vertex", POINT_LINE, 3) \
 	X(EDGE_EDGE, "edge_edge", TWO_LINES, 4) \
 	X(FACE_VERTEX, "face_vertex", POINT_TRIANGLE, 4) \
-	X(PLANE_VERTEX, "plane_vertex", POINT_PLANE, 1) \
+	X(PLANE_VERTEX, "plane_vertex", POINT_PLANE, 1)
+#define FRICP_TYPES(X) \
+	FRICP_VERTEX_TYPES(X) \
 	X(BODY_BODY, "body_body", POINT_PLANE, 2) \
 	X(BODY_WORLD, "body_world", POINT_PLANE, 1)
 
