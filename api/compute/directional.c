@@ -1,3 +1,4 @@
+#include "api/compute/finding.h"
 #include "api/compute/outputs.h"
 
 bool api_evaluate_line(struct api_job *job)
@@ -67,7 +68,6 @@ static int32_t *stencil(struct api_job *job, enum fric_type type, size_t contact
 bool api_evaluate_longest_step(struct api_job *job)
 {
 	const struct api_query *q = &job->query;
-	struct api_render *r = &job->render;
 	const double *positions = api_job_current_positions(job);
 	struct fric_step step;
 	if (!positions || (!job->pairs && !prepare_pairs(job)) ||
@@ -78,11 +78,6 @@ bool api_evaluate_longest_step(struct api_job *job)
 	const int32_t *vertices = limited ? stencil(job, step.group, (size_t)step.contact) : NULL;
 	if (limited && !vertices)
 		return false;
-	json_t *object = api_render_add(r, r->document.root, "longest_step", json_object());
-	api_render_number(r, object, "step", step.step);
-	api_render_add(r, object, "group", limited ? json_string(fric_type_name(step.group)) : json_null());
-	api_render_add(r, object, "vertices",
-	               limited ? api_render_array(r, API_I32, vertices, (size_t)fric_stencil_size(step.group), 0, 0)
-	                       : json_null());
+	api_render_step(job, step.step, step.group, vertices);
 	return true;
 }

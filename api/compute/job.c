@@ -440,7 +440,7 @@ bool api_job_run(const struct api_call *call, const struct api_steps *steps, str
 	                timed(&job, API_EVALUATE, steps->compute) && timed(&job, API_ENCODE, encode);
 	api_render_abandon(&job.render);
 	add_timing(&job, call->response);
-	job.measure.n_contacts = ok ? fric_n_contacts(job.contacts) : 0;
+	job.measure.n_contacts = ok && job.contacts ? fric_n_contacts(job.contacts) : 0;
 	if (steps->is_measured)
 		call->response->measure = job.measure;
 	fric_current_free(job.own_current);

@@ -61,7 +61,10 @@ enum api_field_kind {
 	X(API_TWISTS, NULL) /* DOFs of all bodies of a contact */ \
 	X(API_SLIP_INNER, "15 (2D: 3)") /* entries of a symmetric matrix of such slips */ \
 	X(API_MATERIALS, "m") \
-	X(API_N_POINTS, "m") /* points of a curve */
+	X(API_N_POINTS, "m") /* points of a curve */ \
+	X(API_N_ROWS, "m") /* primitives of a mesh */ \
+	X(API_N_PLANES, "p") /* planes of a mesh */ \
+	X(API_THREE, NULL) /* vertices of a triangle: 3 */
 enum api_length { API_LENGTHS(API_PLACE) API_N_LENGTHS };
 /* clang-format on */
 
@@ -79,6 +82,7 @@ struct api_rule {
 	int only;                                   /* the only dimension in which the field exists; 0: both */
 	unsigned types;                             /* bit set of the object types that have the field; 0: all */
 	int least, most;                            /* for integers; most 0: no upper bound */
+	bool or_null;                               /* of answers: null is allowed in place of a number */
 	const char *const *words, *const *meanings; /* NULL-terminated; the first word is the default of an API_WORD */
 	const struct api_object *const *objects;    /* NULL-terminated: one kind of object, or alternatives */
 	const char *fallback;                       /* the default as JSON; NULL: no default, or the first word */
@@ -175,6 +179,21 @@ enum api_jacobian_format { API_JACOBIAN_FORMATS(API_PLACE) };
 extern const char *const api_hessian_formats[], *const api_jacobian_formats[];
 extern const struct api_rule api_output_rules[FRIC_N_OUTPUTS]; /* indexed by enum fric_output */
 extern const struct api_object api_answer, api_jvp_answer, api_vjp_answer;
+
+/* ---- /v1/contacts ---- */
+
+enum { API_CONTACTS_FIELDS(API_PLACE) API_N_CONTACTS };
+enum { API_MESH_FIELDS(API_PLACE) API_N_MESH };
+enum { API_PLANES_NORMAL, API_PLANES_ORIGIN, API_N_PLANES_FIELDS };
+enum { API_CANDIDATE_VERTICES, API_CANDIDATE_PLANE_NORMAL, API_CANDIDATE_PLANE_ORIGIN, API_N_CANDIDATE };
+enum { API_PREVIOUS_POSITIONS, API_PREVIOUS_COLLISIONS, API_N_PREVIOUS };
+
+/* The values of `outputs`. */
+enum api_contacts_output { API_FOUND_COLLISIONS, API_FOUND_DISTANCES, API_FOUND_LONGEST_STEP, API_N_FOUND_OUTPUTS };
+
+extern const struct api_object api_contacts_request, api_mesh, api_planes, api_candidates,
+	api_candidate_groups[FRIC_N_VERTEX_TYPES], api_previous, api_previous_collisions, api_contacts_answer;
+extern const struct api_object *const api_step_answers[]; /* of the output longest_step */
 
 /* ---- /v1/sets ---- */
 

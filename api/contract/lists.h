@@ -137,12 +137,14 @@
 	  .meaning = "scaling of the force")
 
 /* The objects of contact types: X(type, name, meaning). */
-#define API_GROUPS(X) \
+#define API_VERTEX_GROUPS(X) \
 	X(VERTEX_VERTEX, "VertexVertex", "Contacts of two vertices: v0, v1.") \
 	X(EDGE_VERTEX, "EdgeVertex", "Contacts of a vertex with an edge: v, e0, e1.") \
 	X(EDGE_EDGE, "EdgeEdge", "Contacts of two edges: a0, a1, b0, b1. 3D only.") \
 	X(FACE_VERTEX, "FaceVertex", "Contacts of a vertex with a triangle: v, t0, t1, t2. 3D only.") \
-	X(PLANE_VERTEX, "PlaneVertex", "Contacts of a vertex with a plane: v.") \
+	X(PLANE_VERTEX, "PlaneVertex", "Contacts of a vertex with a plane: v.")
+#define API_GROUPS(X) \
+	API_VERTEX_GROUPS(X) \
 	X(BODY_BODY, "BodyBody", "Contacts of two rigid bodies: a, b.") \
 	X(BODY_WORLD, "BodyWorld", "Contacts of a rigid body with the world at rest: b.")
 
@@ -215,6 +217,50 @@
 	  .shape = {API_N}, .types = OF_BODIES, .unit = LENGTH, .fallback = "0", \
 	  .meaning = "torque against rolling, per friction force: the coefficient of rolling resistance, a length," \
 	  " divided by mu")
+
+/* A request that finds contacts, and its parts. */
+#define API_CONTACTS_FIELDS(X) \
+	X(API_CONTACTS_DIM, "dim", .kind = API_INTEGER, .least = 2, .most = 3, .required = true, .meaning = "dimension") \
+	X(API_CONTACTS_POSITIONS, "positions", .kind = API_REALS, .shape = {API_N_VERTICES, API_DIM}, .required = true, \
+	  .unit = LENGTH, .meaning = "positions at which contacts are sought") \
+	X(API_CONTACTS_DISTANCE, "distance", .kind = API_NUMBER, .range = API_POSITIVE, .required = true, .unit = LENGTH, \
+	  .meaning = "pairs closer than distance + min_distance are contacts; dhat of a barrier, or with merge false the" \
+	  " reach of a list for several steps") \
+	X(API_CONTACTS_MIN_DISTANCE, "min_distance", .kind = API_NUMBER, .range = API_NON_NEGATIVE, .fallback = "0", \
+	  .unit = LENGTH, .meaning = "dmin of a barrier") \
+	X(API_CONTACTS_MESH, "mesh", .kind = API_OBJECT, .objects = ONE(api_mesh), \
+	  .meaning = "the primitives that may touch; required without candidates") \
+	X(API_CONTACTS_CANDIDATES, "candidates", .kind = API_OBJECT, .objects = ONE(api_candidates), \
+	  .meaning = "pairs of primitives, in place of a mesh") \
+	X(API_CONTACTS_WEIGHTING, "weighting", .kind = API_WORD, .words = weightings, .meanings = weighting_meanings, \
+	  .meaning = "the weight of a pair") \
+	X(API_CONTACTS_MERGE, "merge", .kind = API_BOOL, .fallback = "true", \
+	  .meaning = "true: contacts of closest features, equal ones merged; false: the pairs themselves, for the" \
+	  " closest_features search") \
+	X(API_CONTACTS_PREVIOUS, "previous", .kind = API_OBJECT, .objects = ONE(api_previous), \
+	  .meaning = "earlier contacts, whose anchors the new ones take over") \
+	X(API_CONTACTS_OUTPUTS, "outputs", .kind = API_WORDS, .words = found_outputs, .fallback = "['collisions']", \
+	  .meaning = "results to return") \
+	X(API_CONTACTS_LONGEST_STEP, "longest_step", .kind = API_OBJECT, .objects = ONE(api_longest_step), \
+	  .meaning = "the direction for the output longest_step, which requires it")
+
+#define API_MESH_FIELDS(X) \
+	X(API_MESH_FACES, "faces", .kind = API_INDICES, .shape = {API_N_ROWS, API_THREE}, .only = 3, \
+	  .meaning = "triangles, in any order and orientation; their edges follow from them") \
+	X(API_MESH_EDGES, "edges", .kind = API_INDICES, .shape = {API_N_ROWS, API_PAIR}, \
+	  .meaning = "2D: the boundary. 3D: edges that may belong to no face, such as rods") \
+	X(API_MESH_VERTICES, "vertices", .kind = API_INDICES, .shape = {API_N_ROWS}, \
+	  .meaning = "particles: vertices of no edge and no face") \
+	X(API_MESH_PLANES, "planes", .kind = API_OBJECT, .objects = ONE(api_planes), \
+	  .meaning = "planes that all vertices of the mesh may touch") \
+	X(API_MESH_REST_POSITIONS, "rest_positions", .kind = API_REALS, .shape = {API_N_VERTICES, API_DIM}, \
+	  .unit = LENGTH, .meaning = "determine weights by area, and mollifiers; by default positions") \
+	X(API_MESH_BODY, "body", .kind = API_INDICES, .shape = {API_N_VERTICES}, \
+	  .meaning = "a label of every vertex, for ignore; required with it") \
+	X(API_MESH_IGNORE, "ignore", .kind = API_INDICES, .shape = {API_N_ROWS, API_PAIR}, \
+	  .meaning = "pairs of labels that never touch; [a, a]: not with itself") \
+	X(API_MESH_FIXED, "fixed", .kind = API_INDICES, .shape = {API_N_ROWS}, \
+	  .meaning = "vertices that do not move: they touch neither each other nor planes")
 
 /* Parameters of the scalar functions, in the order in which they are listed. The first one that a kind of function has
  * determines the number of values. Of two with the same name, the first accepts everything that the second accepts. */

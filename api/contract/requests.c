@@ -30,7 +30,7 @@ static const struct api_object limited_step = OBJECT("LimitedStep", "A step that
 	STEP("1"),
 	{.name = "group", .kind = API_NULL, .required = true, .meaning = "null"},
 	{.name = "vertices", .kind = API_NULL, .required = true, .meaning = "null"});
-static const struct api_object *const step_answers[] = {&limited_step, &whole_step, NULL};
+const struct api_object *const api_step_answers[] = {&limited_step, &whole_step, NULL};
 
 /* Values of `outputs`: X(place, name, rule). ALSO(name, rule) is a member that accompanies the previous one. */
 #define OUTPUTS(X, ALSO) \
@@ -53,7 +53,7 @@ static const struct api_object *const step_answers[] = {&limited_step, &whole_st
 	  .unit = "force / length", \
 	  .meaning = "derivative of gradient and body_gradient with respect to positions, in the requested format; not" \
 	             " symmetric, rows of bodies are empty") \
-	X(LONGEST_STEP, "longest_step", .kind = API_ONE_OF, .objects = step_answers, \
+	X(LONGEST_STEP, "longest_step", .kind = API_ONE_OF, .objects = api_step_answers, \
 	  .meaning = "how far all vertices can move along the direction before contacts come too close")
 #define RULE_OF_OUTPUT(place, called, ...) {.name = called, __VA_ARGS__},
 #define RULE_BESIDE(called, ...) {.name = called, __VA_ARGS__},

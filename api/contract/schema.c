@@ -55,6 +55,7 @@ static struct span span_of(enum api_length length, int type, int dim)
 	case API_DIM: return dims;
 	case API_TANGENTS: return (struct span){dims.from - 1, dims.to - 1};
 	case API_PAIR: return just(2);
+	case API_THREE: return just(3);
 	case API_STENCIL: return just(fric_stencil_size((enum fric_type)type));
 	case API_POINT: return just(fric_closest_point_size((enum fric_type)type));
 	case API_INNER: return (struct span){1, 3};
@@ -216,6 +217,8 @@ static json_t *array(struct api_schemas *schemas, const struct api_rule *rule, i
 static json_t *scalar(struct api_schemas *schemas, const struct api_rule *rule)
 {
 	json_t *forms = json_array();
+	if (rule->or_null)
+		api_schema_append(schemas, forms, of_type(schemas, "null"));
 	api_schema_append(schemas, forms, number(schemas, rule));
 	if (schemas->in_frame && schemas->is_request)
 		api_schema_append(schemas, forms, ref("FrameArray"));

@@ -37,6 +37,21 @@ void api_work_add_document(struct api_work *work, const struct api_set *set)
 	api_work_add_set(work, set);
 }
 
+void api_work_add_mesh(struct api_work *work, const struct fric_surface *s, uint64_t pair_ns)
+{
+	enum { MOST = 1000, NUMBERS_OF_PAIR = 8 };
+	const uint64_t faces = s->n_faces, edges = 3 * faces + s->n_edges, particles = s->n_particles,
+				   vertices = edges + particles, all = edges + vertices + s->n_planes;
+	if (all > MOST) {
+		work->pairs_ns += API_SMALL_NS + all;
+		return;
+	}
+	const uint64_t pairs = faces * vertices + edges * edges / 2 + (particles + edges) * particles +
+	                       vertices * s->n_planes;
+	work->pairs_ns += pairs * pair_ns;
+	work->n_numbers += NUMBERS_OF_PAIR * pairs;
+}
+
 void api_work_add_list(struct api_work *work, size_t n)
 {
 	work->n_nodes += SET_NODES * (uint64_t)n;
@@ -66,8 +81,8 @@ uint64_t api_work_ns(const struct api_work *work)
 	uint64_t contacts = 0;
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
 		contacts += (type < FRIC_N_VERTEX_TYPES ? 1 : BODY_CONTACTS) * (uint64_t)work->n_contacts[type];
-	return contacts * work->contact_ns + VERTEX * ((uint64_t)work->n_vertices + work->n_bodies) + work->document_bytes +
-	       (work->prints_text ? TEXT : BINARY) * work->n_numbers + NODE * work->n_nodes;
+	return contacts * work->contact_ns + work->pairs_ns + VERTEX * ((uint64_t)work->n_vertices + work->n_bodies) +
+	       work->document_bytes + (work->prints_text ? TEXT : BINARY) * work->n_numbers + NODE * work->n_nodes;
 }
 
 bool api_work_is_large(const struct api_work *work)

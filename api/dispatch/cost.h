@@ -26,6 +26,7 @@ enum {
 	API_COST_BLOCK = 300,        /* projected block of the barrier, in addition to that of a matrix */
 	API_COST_LONGEST_STEP = 500, /* how far a contact can move */
 	API_COST_DERIVATIVES = 4000, /* derivatives with respect to all fields */
+	API_COST_PAIR = 200,         /* a pair of primitives: its distance, and sorting it among contacts */
 };
 
 /* The amounts of work of a request; unknown ones are 0. */
@@ -34,6 +35,7 @@ struct api_work {
 	size_t n_vertices, n_bodies;
 	size_t document_bytes; /* length of a set's document that must be read again */
 	uint64_t contact_ns;   /* per contact at vertices; a contact of bodies takes several times as long */
+	uint64_t pairs_ns;     /* for pairs of primitives */
 	uint64_t n_numbers;    /* numbers in the answer */
 	uint64_t n_nodes;      /* members and entries of the answer, excluding numbers in arrays */
 	bool prints_text;      /* the answer is JSON */
@@ -44,6 +46,9 @@ void api_work_add_batch(struct api_work *work, const struct fric_batch *batch);
 void api_work_add_set(struct api_work *work, const struct api_set *set);
 /* Adds the work for a set, and for reading and checking its document again. */
 void api_work_add_document(struct api_work *work, const struct api_set *set);
+/* Adds the work for all pairs of a mesh, pair_ns each. How many are close is unknown, so only small meshes are small
+ * requests. */
+void api_work_add_mesh(struct api_work *work, const struct fric_surface *surface, uint64_t pair_ns);
 /* Adds the work for listing n sets. */
 void api_work_add_list(struct api_work *work, size_t n);
 /* Adds the work for the whole block of every contact, with the indices of each number. */

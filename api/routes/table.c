@@ -28,6 +28,7 @@ static const struct api_route rows[] = {
 	{"/v1/evaluate", .methods[API_POST] = &api_post_evaluate, .negotiates = true},
 	{"/v1/jvp", .methods[API_POST] = &api_post_jvp, .negotiates = true},
 	{"/v1/vjp", .methods[API_POST] = &api_post_vjp, .negotiates = true},
+	{"/v1/contacts", .methods[API_POST] = &api_post_contacts, .negotiates = true},
 	{"/v1/check", .methods[API_POST] = &api_post_check, .negotiates = true},
 	{"/v1/sets", .methods[API_GET] = &api_get_sets},
 	{"/v1/sets/{name}", .methods = {[API_GET] = &api_get_set, [API_PUT] = &api_put_set, [API_PATCH] = &api_patch_set,

@@ -114,7 +114,8 @@ static bool find_home(const char *name, const struct api_object *object, char ho
 		if (rule->kind != API_OBJECT || !api_rule_applies(rule, object))
 			continue;
 		const int found = find_rule(name, rule->objects[0]);
-		if (found >= 0 && object == &api_collisions && !rule->objects[0]->rules[found].types)
+		if (found >= 0 && (object == &api_collisions || object == &api_previous_collisions) &&
+		    !rule->objects[0]->rules[found].types)
 			snprintf(home, 64, "each group of \"collisions\"");
 		else if (found >= 0)
 			snprintf(home, 64, "\"%s\"", rule->name);

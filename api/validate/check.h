@@ -127,8 +127,8 @@ void api_check_reals(struct api_check *check, const struct api_field *field, con
 /* As api_check_reals, for a row of `dim` numbers per vertex; *out is unchanged if there are no numbers. */
 void api_check_per_vertex(struct api_check *check, const struct api_field *field, size_t n_vertices, size_t dim,
                           const double **out);
-/* Reads integers in [0, limit) of shape [n, row] (row 0: [n]); these are in the frame or in the arena. Sets NULL if the
- * field is absent, or if n or limit is unknown. */
+/* Reads integers in [0, limit), limit at most INT32_MAX, of shape [n, row] (row 0: [n]); these are in the frame or in
+ * the arena. Sets NULL if the field is absent, or if n or limit is unknown. */
 bool api_check_indices(struct api_check *check, const struct api_field *field, size_t n, size_t row, size_t limit,
                        const char *what, const int32_t **out);
 

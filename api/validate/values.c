@@ -366,6 +366,9 @@ static bool fault_index(struct api_check *check, const struct api_field *field, 
 	if (limit == API_UNKNOWN_LENGTH)
 		return api_fault_entry(check, API_E_INDEX_OUT_OF_RANGE, field, i, "%s is not a %s: indices start at 0", text,
 		                       what);
+	if (limit == INT32_MAX)
+		return api_fault_entry(check, API_E_INDEX_OUT_OF_RANGE, field, i, "%s is not a %s, an integer from 0 to %d",
+		                       text, what, INT32_MAX - 1);
 	return api_fault_entry(check, API_E_INDEX_OUT_OF_RANGE, field, i,
 	                       "%s is not a %s: there are %zu, and indices start at 0", text, what, limit);
 }

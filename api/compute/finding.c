@@ -1,0 +1,124 @@
+#include "api/compute/finding.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "api/base/account.h"
+#include "api/problem.h"
+
+static bool exists(enum fric_type type, size_t dim)
+{
+	const int only = api_collisions.rules[type].only;
+	return !only || (size_t)only == dim;
+}
+
+/* ---- groups ---- */
+
+/* Copies the rows of planes to which contacts refer. @return NULL with the fault set */
+static const double *rows_of(struct api_job *job, const struct fric_values *values, const struct fric_found_group *of,
+                             size_t dim)
+{
+	double *rows = api_job_array(job, of->n * dim, sizeof(*rows));
+	for (size_t i = 0; i < of->n && rows; i++) {
+		if (i % API_SPAN == 0 && api_account_is_stopped() && !api_fault_stopped(job->fault))
+			return NULL;
+		memcpy(rows + i * dim, values->data + (size_t)of->plane[i] * values->stride, dim * sizeof(*rows));
+	}
+	return rows;
+}
+
+static bool add_planes(struct api_job *job, const struct fric_found_group *of, const struct api_found_planes *planes,
+                       size_t dim, struct fric_group *g)
+{
+	const double *normals = rows_of(job, &planes->normals, of, dim),
+				 *origins = normals ? rows_of(job, &planes->origins, of, dim) : NULL;
+	g->plane_normal = (struct fric_values){normals, dim};
+	g->plane_origin = (struct fric_values){origins, dim};
+	return origins;
+}
+
+bool api_found_groups(struct api_job *job, size_t dim, const struct fric_found *found,
+                      const struct api_found_planes *planes, struct fric_group groups[FRIC_N_VERTEX_TYPES])
+{
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++) {
+		const struct fric_found_group of = fric_found_group(found, type);
+		groups[type] = (struct fric_group){.n = of.n, .vertices = of.vertices, .weight = {of.weight, 1}};
+		if (type == FRIC_EDGE_EDGE)
+			groups[type].mollifier = (struct fric_values){of.mollifier, 1};
+		if (type == FRIC_PLANE_VERTEX && !add_planes(job, &of, planes, dim, &groups[type]))
+			return false;
+	}
+	return true;
+}
+
+/* ---- the answer ---- */
+
+void api_render_found_counts(struct api_job *job, size_t n_vertices, const struct fric_found *found)
+{
+	json_t *root = job->render.document.root;
+	size_t n = 0;
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
+		n += fric_found_group(found, type).n;
+	api_render_integer(&job->render, root, "n_vertices", (int64_t)n_vertices);
+	api_render_integer(&job->render, root, "n_collisions", (int64_t)n);
+	if (n > 0)
+		api_render_number(&job->render, root, "min_distance", fric_found_min_distance(found));
+	else
+		api_render_add(&job->render, root, "min_distance", json_null());
+}
+
+/* Adds an array with n rows of `width` numbers; width 0: n numbers. Arrays of empty groups may be NULL. */
+static void add(struct api_render *r, json_t *object, const char *name, enum api_dtype dtype, const void *rows,
+                size_t n, size_t width)
+{
+	static const double none[1];
+	api_render_add(r, object, name, api_render_finite(r, api_render_array(r, dtype, n ? rows : none, n, width, 0)));
+}
+
+static void render_group(struct api_job *job, size_t dim, enum fric_type type, const struct fric_group *g,
+                         bool has_anchors, json_t *collisions)
+{
+	struct api_render *r = &job->render;
+	const size_t k = (size_t)fric_stencil_size(type);
+	json_t *object = api_render_add(r, collisions, fric_type_name(type), json_object());
+	add(r, object, "vertices", API_I32, g->vertices, g->n, k == 1 ? 0 : k);
+	add(r, object, "weight", API_F64, g->weight.data, g->n, 0);
+	if (type == FRIC_EDGE_EDGE)
+		add(r, object, "mollifier", API_F64, g->mollifier.data, g->n, 0);
+	if (type == FRIC_PLANE_VERTEX) {
+		add(r, object, "plane_normal", API_F64, g->plane_normal.data, g->n, dim);
+		add(r, object, "plane_origin", API_F64, g->plane_origin.data, g->n, dim);
+	}
+	if (has_anchors)
+		add(r, object, "anchor", API_F64, g->anchor.data, g->n, dim);
+}
+
+void api_render_found(struct api_job *job, size_t dim, const struct fric_group groups[FRIC_N_VERTEX_TYPES],
+                      bool has_anchors)
+{
+	json_t *collisions = api_render_add(&job->render, job->render.document.root, "collisions", json_object());
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
+		if (exists(type, dim))
+			render_group(job, dim, type, &groups[type], has_anchors, collisions);
+}
+
+void api_render_found_distances(struct api_job *job, size_t dim, const struct fric_found *found)
+{
+	struct api_render *r = &job->render;
+	json_t *distances = api_render_add(r, r->document.root, "distances", json_object());
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++) {
+		const struct fric_found_group of = fric_found_group(found, type);
+		if (exists(type, dim))
+			add(r, distances, fric_type_name(type), API_F64, of.distance, of.n, 0);
+	}
+}
+
+void api_render_step(struct api_job *job, double step, enum fric_type type, const int32_t *vertices)
+{
+	struct api_render *r = &job->render;
+	const size_t k = (size_t)fric_stencil_size(type);
+	json_t *object = api_render_add(r, r->document.root, "longest_step", json_object());
+	api_render_number(r, object, "step", step);
+	api_render_add(r, object, "group", vertices ? json_string(fric_type_name(type)) : json_null());
+	api_render_add(r, object, "vertices", vertices ? api_render_array(r, API_I32, vertices, k, 0, 0) : json_null());
+}
