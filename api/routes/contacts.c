@@ -20,7 +20,7 @@ const struct api_operation api_post_contacts = {
 	.description = "The member collisions of the answer is what /v1/evaluate takes. The same request always returns the"
 		" same bytes, so repeating it is safe.",
 	.examples = API_EXAMPLES(
-		{"two_squares", "2D: a corner of a square above the side of another",
+		{"two_triangles", "2D: two triangles, tip to tip",
 		 "{'dim': 2, 'positions': [[0, 0], [1, 0], [0.5, 1], [0.5, 1.125], [1, 2], [0, 2]], 'distance': 0.25,"
 		 " 'mesh': {'edges': [[0, 1], [1, 2], [2, 0], [3, 4], [4, 5], [5, 3]]}, 'outputs': ['collisions', 'distances']}",
 		 NULL, 200},

@@ -11,6 +11,8 @@ export interface Routes {
 	"POST /v1/jvp": { path: {}; query: {}; body: JvpRequest; answer: JvpAnswer };
 	/** Derivatives of potential and gradient with respect to any fields, times cotangents. */
 	"POST /v1/vjp": { path: {}; query: {}; body: VjpRequest; answer: VjpAnswer };
+	/** Pairs of a mesh that are closer than a distance. */
+	"POST /v1/contacts": { path: {}; query: {}; body: ContactsRequest; answer: ContactsAnswer };
 	/** Compares gradient and Hessian of a batch with central differences. */
 	"POST /v1/check": { path: {}; query: { derivatives?: boolean }; body: EvaluateRequest; answer: CheckAnswer };
 	/** Lists the caller's collision sets. */
@@ -634,6 +636,44 @@ export interface VjpRequest {
 }
 
 /**
+ * A mesh, or pairs of primitives, whose contacts are sought. Arrays are nested or flat (row-major). All arrays over
+ * vertices have as many rows as positions.
+ */
+export interface ContactsRequest {
+	/** dimension. */
+	dim: 2 | 3;
+	/** positions at which contacts are sought. Shape [n_vertices, dim]. Unit: length. */
+	positions: Matrix;
+	/**
+	 * pairs closer than distance + min_distance are contacts; dhat of a barrier, or with merge false the reach of a
+	 * list for several steps. Unit: length.
+	 */
+	distance: number;
+	/** dmin of a barrier. Unit: length. Default: 0. */
+	min_distance?: number;
+	/** the primitives that may touch; required without candidates. */
+	mesh?: Mesh;
+	/** pairs of primitives, in place of a mesh. */
+	candidates?: Candidates;
+	/**
+	 * the weight of a pair. count: 1; area: the share of the rest surface that it stands for; meshes without rods and
+	 * particles only. Default: "count".
+	 */
+	weighting?: "count" | "area";
+	/**
+	 * true: contacts of closest features, equal ones merged; false: the pairs themselves, for the closest_features
+	 * search. Default: true.
+	 */
+	merge?: boolean;
+	/** earlier contacts, whose anchors the new ones take over. */
+	previous?: PreviousContacts;
+	/** results to return. Default: ["collisions"]. */
+	outputs?: readonly ("collisions" | "distances" | "longest_step")[];
+	/** the direction for the output longest_step, which requires it. */
+	longest_step?: LongestStepChoice;
+}
+
+/**
  * The lagged part of a batch, to be stored under a name: EvaluateRequest without velocities, outputs and their
  * options. All arrays over vertices have n_vertices rows.
  */
@@ -1158,6 +1198,54 @@ export interface Cotangents {
 	gradient?: Matrix;
 	/** cotangent of the body_gradient; by default 0. Shape [n_bodies, 6 (2D: 3)]. */
 	body_gradient?: Matrix;
+}
+
+/**
+ * Primitives that may touch. Vertices that no member mentions touch nothing. Faces, edges and vertices that stand
+ * twice count once.
+ */
+export interface Mesh {
+	/** triangles, in any order and orientation; their edges follow from them. Shape [m, 3]. 3D only. */
+	faces?: Matrix;
+	/** 2D: the boundary. 3D: edges that may belong to no face, such as rods. Shape [m, 2]. */
+	edges?: Matrix;
+	/** particles: vertices of no edge and no face. Shape [m]. */
+	vertices?: Vector;
+	/** planes that all vertices of the mesh may touch. */
+	planes?: MeshPlanes;
+	/** determine weights by area, and mollifiers; by default positions. Shape [n_vertices, dim]. Unit: length. */
+	rest_positions?: Matrix;
+	/** a label of every vertex, for ignore; required with it. Shape [n_vertices]. */
+	body?: Vector;
+	/** pairs of labels that never touch; [a, a]: not with itself. Shape [m, 2]. */
+	ignore?: Matrix;
+	/** vertices that do not move: they touch neither each other nor planes. Shape [m]. */
+	fixed?: Vector;
+}
+
+/** Pairs of primitives in groups by type, such as a broad phase finds. Pairs that stand twice count once. */
+export interface Candidates {
+	/** Contacts of two vertices: v0, v1. */
+	vertex_vertex?: VertexVertexCandidates;
+	/** Contacts of a vertex with an edge: v, e0, e1. */
+	edge_vertex?: EdgeVertexCandidates;
+	/** Contacts of two edges: a0, a1, b0, b1. 3D only. */
+	edge_edge?: EdgeEdgeCandidates;
+	/** Contacts of a vertex with a triangle: v, t0, t1, t2. 3D only. */
+	face_vertex?: FaceVertexCandidates;
+	/** Contacts of a vertex with a plane: v. */
+	plane_vertex?: PlaneVertexCandidates;
+}
+
+/** Earlier contacts of the same vertices. */
+export interface PreviousContacts {
+	/**
+	 * positions at that time; not needed, as places are compared at the new ones. Shape [n_vertices, dim]. Unit:
+	 * length.
+	 */
+	positions?: Matrix;
+	/** the contacts, with anchor; without it their anchors are 0. */
+	collisions: PreviousCollisions;
 }
 
 /** The contacts and inputs of a model. Members for other programs are ignored. */
@@ -1728,6 +1816,62 @@ export interface BodyWorld {
 	roll_radius?: number | Vector;
 }
 
+/** Planes that do not move. They have two sides. */
+export interface MeshPlanes {
+	/** normal of the plane, of any length but 0. Shape [p, dim]. Unit: length. */
+	normal: Matrix;
+	/** any point of the plane. Shape [p, dim]. Unit: length. */
+	origin: Matrix;
+}
+
+/** Contacts of two vertices: v0, v1. */
+export interface VertexVertexCandidates {
+	/** stencils of pairs; a vertex may appear only once in a stencil. Shape [n, 2]. */
+	vertices: Matrix;
+}
+
+/** Contacts of a vertex with an edge: v, e0, e1. */
+export interface EdgeVertexCandidates {
+	/** stencils of pairs; a vertex may appear only once in a stencil. Shape [n, 3]. */
+	vertices: Matrix;
+}
+
+/** Contacts of two edges: a0, a1, b0, b1. 3D only. */
+export interface EdgeEdgeCandidates {
+	/** stencils of pairs; a vertex may appear only once in a stencil. Shape [n, 4]. */
+	vertices: Matrix;
+}
+
+/** Contacts of a vertex with a triangle: v, t0, t1, t2. 3D only. */
+export interface FaceVertexCandidates {
+	/** stencils of pairs; a vertex may appear only once in a stencil. Shape [n, 4]. */
+	vertices: Matrix;
+}
+
+/** Contacts of a vertex with a plane: v. */
+export interface PlaneVertexCandidates {
+	/** stencils of pairs; a vertex may appear only once in a stencil. Shape [n]. */
+	vertices: Vector;
+	/** normal of the plane, of any length but 0. Shape [n, dim], or one for all. Unit: length. */
+	plane_normal?: Matrix;
+	/** any point of the plane. Shape [n, dim], or one for all. Unit: length. */
+	plane_origin?: Matrix;
+}
+
+/** The contacts as they were evaluated. Only vertices, anchor and planes matter. */
+export interface PreviousCollisions {
+	/** Contacts of two vertices: v0, v1. */
+	vertex_vertex?: VertexVertex;
+	/** Contacts of a vertex with an edge: v, e0, e1. */
+	edge_vertex?: EdgeVertex;
+	/** Contacts of two edges: a0, a1, b0, b1. 3D only. */
+	edge_edge?: EdgeEdge;
+	/** Contacts of a vertex with a triangle: v, t0, t1, t2. 3D only. */
+	face_vertex?: FaceVertex;
+	/** Contacts of a vertex with a plane: v. */
+	plane_vertex?: PlaneVertex;
+}
+
 /** The results selected by outputs. */
 export interface EvaluateAnswer {
 	/** number of vertices. */
@@ -1814,6 +1958,24 @@ export interface VjpAnswer {
 	cotangents: Partial<ValueOfField>;
 	/** skipped contacts; present, possibly empty, with on_degenerate skip. */
 	skipped?: Skipped[];
+}
+
+/** The contacts that were found. */
+export interface ContactsAnswer {
+	/** number of vertices. */
+	n_vertices: number;
+	/** number of contacts in all groups. */
+	n_collisions: number;
+	/** the least distance found; null without contacts. Unit: length. */
+	min_distance: null | number;
+	/** Contacts as /v1/evaluate takes them: all groups of the dimension, perhaps empty. */
+	collisions?: FoundCollisions;
+	/**
+	 * The distance of every contact's feature, without sign; of primitives if contacts are not merged, or mollified.
+	 */
+	distances?: FoundDistances;
+	/** how far all vertices can move along the direction before any pair comes too close. */
+	longest_step?: LimitedStep | WholeStep;
 }
 
 /** Agreement of gradient and Hessian with central differences. */
@@ -2183,6 +2345,34 @@ export interface TangentsOfAnswers {
 	gradient: Doubles;
 	/** derivative of the body_gradient, if bodies were sent. Shape [n_bodies, 6 (2D: 3)]. */
 	body_gradient?: Doubles;
+}
+
+/** Contacts as /v1/evaluate takes them: all groups of the dimension, perhaps empty. */
+export interface FoundCollisions {
+	/** Contacts of two vertices: v0, v1. */
+	vertex_vertex: VertexVertexFound;
+	/** Contacts of a vertex with an edge: v, e0, e1. */
+	edge_vertex: EdgeVertexFound;
+	/** Contacts of two edges: a0, a1, b0, b1. 3D only. */
+	edge_edge?: EdgeEdgeFound;
+	/** Contacts of a vertex with a triangle: v, t0, t1, t2. 3D only. */
+	face_vertex?: FaceVertexFound;
+	/** Contacts of a vertex with a plane: v. */
+	plane_vertex: PlaneVertexFound;
+}
+
+/** The distance of every contact's feature, without sign; of primitives if contacts are not merged, or mollified. */
+export interface FoundDistances {
+	/** distances of the group's contacts. Shape [n]. Unit: length. */
+	vertex_vertex: Doubles;
+	/** distances of the group's contacts. Shape [n]. Unit: length. */
+	edge_vertex: Doubles;
+	/** distances of the group's contacts. Shape [n]. Unit: length. 3D only. */
+	edge_edge?: Doubles;
+	/** distances of the group's contacts. Shape [n]. Unit: length. 3D only. */
+	face_vertex?: Doubles;
+	/** distances of the group's contacts. Shape [n]. Unit: length. */
+	plane_vertex: Doubles;
 }
 
 /** Agreement of one quantity with its central differences. */
@@ -2673,6 +2863,65 @@ export interface BodyWorldValues {
 	spin?: Doubles;
 	/** angular velocity in the tangent basis (2D: itself), without roll_radius. Shape [n, dim-1]. Unit: 1 / time. */
 	rolling?: Doubles;
+}
+
+/** Contacts of two vertices: v0, v1. */
+export interface VertexVertexFound {
+	/** stencils in canonical order, sorted. Shape [n, 2]. */
+	vertices: Integers;
+	/** of equal contacts the sum; with weighting area an area, in 2D a length. Shape [n]. Unit: 1. */
+	weight: Doubles;
+	/** carried over from previous; present if that was sent. Shape [n, dim]. Unit: velocity. */
+	anchor?: Doubles;
+}
+
+/** Contacts of a vertex with an edge: v, e0, e1. */
+export interface EdgeVertexFound {
+	/** stencils in canonical order, sorted. Shape [n, 3]. */
+	vertices: Integers;
+	/** of equal contacts the sum; with weighting area an area, in 2D a length. Shape [n]. Unit: 1. */
+	weight: Doubles;
+	/** carried over from previous; present if that was sent. Shape [n, dim]. Unit: velocity. */
+	anchor?: Doubles;
+}
+
+/** Contacts of two edges: a0, a1, b0, b1. 3D only. */
+export interface EdgeEdgeFound {
+	/** stencils in canonical order, sorted. Shape [n, 4]. */
+	vertices: Integers;
+	/** of equal contacts the sum; with weighting area an area, in 2D a length. Shape [n]. Unit: 1. */
+	weight: Doubles;
+	/**
+	 * 10^-3 |a|^2 |b|^2 of the rest positions of nearly parallel edges, 0 of others; not merged: of all. Shape [n].
+	 * Unit: length^4.
+	 */
+	mollifier: Doubles;
+	/** carried over from previous; present if that was sent. Shape [n, dim]. Unit: velocity. */
+	anchor?: Doubles;
+}
+
+/** Contacts of a vertex with a triangle: v, t0, t1, t2. 3D only. */
+export interface FaceVertexFound {
+	/** stencils in canonical order, sorted. Shape [n, 4]. */
+	vertices: Integers;
+	/** of equal contacts the sum; with weighting area an area, in 2D a length. Shape [n]. Unit: 1. */
+	weight: Doubles;
+	/** carried over from previous; present if that was sent. Shape [n, dim]. Unit: velocity. */
+	anchor?: Doubles;
+}
+
+/** Contacts of a vertex with a plane: v. */
+export interface PlaneVertexFound {
+	/** stencils in canonical order, sorted. Shape [n]. */
+	vertices: Integers;
+	/** of equal contacts the sum; with weighting area an area, in 2D a length. Shape [n]. Unit: 1. */
+	weight: Doubles;
+	/** normal of the plane, as it was sent. Shape [n, dim]. Unit: length. */
+	plane_normal: Doubles;
+	/** point of the plane, as it was sent. Shape [n, dim]. Unit: length. */
+	plane_origin: Doubles;
+	/** carried over from previous; present if that was sent. Shape [n, dim]. Unit: velocity. */
+	anchor?: Doubles;
 }
 
 /** Agreement of the derivatives with respect to one field. */
