@@ -471,6 +471,7 @@ static void add_info(struct api_schemas *s, json_t *root)
 	set(s, root, "security", quoted("[{'token': []}, {}]"));
 	set(s, root, "tags",
 	    quoted("[{'name': 'evaluation', 'description': 'Batches of contacts'},"
+	           " {'name': 'contacts', 'description': 'Contacts found in meshes'},"
 	           " {'name': 'derivatives', 'description': 'Derivatives with respect to any numbers of a batch'},"
 	           " {'name': 'sets', 'description': 'Prepared contacts that the service keeps under a name'},"
 	           " {'name': 'um-bridge', 'description': 'The models of the protocol UM-Bridge 1.0'},"

@@ -23,7 +23,10 @@ const struct api_operation api_post_contacts = {
 		{"two_triangles", "2D: two triangles, tip to tip",
 		 "{'dim': 2, 'positions': [[0, 0], [1, 0], [0.5, 1], [0.5, 1.125], [1, 2], [0, 2]], 'distance': 0.25,"
 		 " 'mesh': {'edges': [[0, 1], [1, 2], [2, 0], [3, 4], [4, 5], [5, 3]]}, 'outputs': ['collisions', 'distances']}",
-		 NULL, 200},
+		 "{'n_vertices': 6, 'n_collisions': 1, 'min_distance': 0.125, 'collisions': {'vertex_vertex': {'vertices': [[2,"
+		 " 3]], 'weight': [4.0]}, 'edge_vertex': {'vertices': [], 'weight': []}, 'plane_vertex': {'vertices': [],"
+		 " 'weight': [], 'plane_normal': [], 'plane_origin': []}}, 'distances': {'vertex_vertex': [0.125],"
+		 " 'edge_vertex': [], 'plane_vertex': []}}", 200},
 		{"repeated_index", "A face that has a vertex twice",
 		 "{'dim': 3, 'positions': [[0, 0, 0], [1, 0, 0], [0, 1, 0]], 'distance': 0.25, 'mesh': {'faces': [[0, 1, 1]]}}",
 		 "{'type': '/errors/repeated_vertex', 'code': 'repeated_vertex', 'title': 'Unprocessable Content', 'status': 422,"

@@ -128,6 +128,16 @@ export class Client {
 	 */
 	evaluate<O extends Output = import("./openapi.mjs").DefaultOutput, F extends HessianFormat = "triplets", P extends boolean = true>(batch: Batch & import("./types.mjs").Asked<O, F, P>, { signal }?: Abortable): Promise<import("./types.mjs").Evaluated<O, F, P>>;
 	/**
+	 * POST /v1/contacts: the pairs of a mesh, or of candidates, that are close. `collisions` of the answer is what
+	 * evaluate() takes.
+	 *
+	 *     (await client.contacts({ dim: 3, positions, distance: 1e-3, mesh: { faces } })).collisions
+	 * @param {import("./openapi.mjs").ContactsRequest} request
+	 * @param {Abortable} [options]
+	 * @returns {Promise<import("./openapi.mjs").ContactsAnswer>}
+	 */
+	contacts(request: import("./openapi.mjs").ContactsRequest, { signal }?: Abortable): Promise<import("./openapi.mjs").ContactsAnswer>;
+	/**
 	 * POST /v1/check: how closely gradient and Hessian agree with central differences. `derivatives: true` compares
 	 * the derivatives with respect to every field, too.
 	 *

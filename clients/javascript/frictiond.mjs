@@ -142,6 +142,19 @@ export class Client {
 	}
 
 	/**
+	 * POST /v1/contacts: the pairs of a mesh, or of candidates, that are close. `collisions` of the answer is what
+	 * evaluate() takes.
+	 *
+	 *     (await client.contacts({ dim: 3, positions, distance: 1e-3, mesh: { faces } })).collisions
+	 * @param {import("./openapi.mjs").ContactsRequest} request
+	 * @param {Abortable} [options]
+	 * @returns {Promise<import("./openapi.mjs").ContactsAnswer>}
+	 */
+	async contacts(request, { signal } = {}) {
+		return arrays(await this.#post("/v1/contacts", request, signal));
+	}
+
+	/**
 	 * POST /v1/check: how closely gradient and Hessian agree with central differences. `derivatives: true` compares
 	 * the derivatives with respect to every field, too.
 	 *

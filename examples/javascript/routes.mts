@@ -47,6 +47,9 @@ const examples: { [R in Route]: () => Promise<RouteAnswer<R>> } = {
 	"POST /v1/vjp": () => client.request("POST /v1/vjp",
 		{ body: { ...batch, cotangents: { potential: 1 }, wrt: ["/friction/mu", "/velocities"] } }),
 
+	"POST /v1/contacts": () => client.request("POST /v1/contacts",
+		{ body: { dim: 2, positions: [[0, 0], [1, 0], [0.5, 0.125]], distance: 0.25, mesh: { edges: [[0, 1]], vertices: [2] } } }),
+
 	"PUT /v1/sets/{name}": () => client.request("PUT /v1/sets/{name}", { path, body: lagged }),
 	"GET /v1/sets": () => client.request("GET /v1/sets"),
 	"HEAD /v1/sets": () => client.request("HEAD /v1/sets"),

@@ -30,7 +30,8 @@ static const char *const routes[] = {"/v1/evaluate",
                                      "/ApplyJacobian",
                                      "/ApplyHessian",
                                      "/v1/jvp",
-                                     "/v1/vjp"};
+                                     "/v1/vjp",
+                                     "/v1/contacts"};
 static const char *const methods[] = {"POST", "GET", "HEAD", "PUT", ""};
 static const char *const contents[] = {
 	api_media_json, api_media_frame, NULL, "application/json; charset=utf-8", "text/plain", ""};

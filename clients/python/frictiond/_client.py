@@ -80,6 +80,18 @@ class Client:
         """
         return self._post("/v1/evaluate", with_velocities(batch))
 
+    def contacts(self, positions: ArrayLike, distance: float, mesh: Mapping[str, Any] | None = None,
+                 **more: Any) -> Answer:
+        """POST /v1/contacts: the pairs of a mesh that are closer than a distance; "collisions" of the answer is what
+        evaluate takes. mesh: faces, edges, vertices, planes, rest_positions, body, ignore, fixed. more: candidates in
+        place of a mesh, min_distance, weighting, merge, previous, outputs, longest_step.
+
+            x = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0.25, 0.25, 0.125]])
+            client.contacts(x, 0.25, {"faces": [[0, 1, 2]], "vertices": [3]})["n_collisions"]    # 1
+        """
+        request = {"dim": np.shape(positions)[1], "positions": positions, "distance": distance, **more}
+        return self._post("/v1/contacts", request if mesh is None else {**request, "mesh": mesh})
+
     def check(self, batch: Batch) -> Answer:
         """POST /v1/check: how closely gradient and Hessian agree with central differences; notes on the physics.
 

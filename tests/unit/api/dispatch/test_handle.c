@@ -213,6 +213,10 @@ static void answers_all_routes(void **unused)
 	answers("POST", evaluate, CONTACT, "{\"n_vertices\":1,\"n_collisions\":1,\"gradient\":[0.75,0.0]}");
 	answers("POST", "/v1/%65valuate?", CONTACT, "{\"n_vertices\":1,\"n_collisions\":1,\"gradient\":[0.75,0.0]}");
 	answers("POST", check, CONTACT, "{\"n_vertices\":1,\"n_collisions\":1,\"agrees\":true,\"tolerance\":1e-08,");
+	answers("POST", "/v1/contacts",
+	        "{\"dim\":2,\"positions\":[[0,0],[0,1]],\"distance\":2,\"mesh\":{\"vertices\":[0,1]}}",
+	        "{\"n_vertices\":2,\"n_collisions\":1,\"min_distance\":1.0,\"collisions\":{\"vertex_vertex\":"
+	        "{\"vertices\":[[0,1]],\"weight\":[1.0]},");
 	answers("GET", "/v1/functions/smooth_mu?y=0,9&mu_s=1&mu_k=2&eps_v=1", "",
 	        "{\"function\":\"smooth_mu\",\"values\":[1.0,2.0]}");
 	answers("POST", smooth_mu, "{\"y\":[0,9],\"mu_s\":1,\"mu_k\":2,\"eps_v\":1}",
@@ -298,6 +302,9 @@ static void refuses_bodies(void **unused)
 		{check, "{}", 422, "/dim"},
 		{check, "{\"dim\":2,\"colour\":1}", 422, "/colour"},
 		{"/v1/check?dim=2", CONTACT, 422, "/dim"},
+		{"/v1/contacts", "[]", 422, ""},
+		{"/v1/contacts", "{}", 422, "/dim"},
+		{"/v1/contacts?dim=2", "{}", 422, "/dim"},
 		{smooth_mu, "{}", 422, "/y"},
 		{smooth_mu, "", 400, ""},
 		{"/v1/functions/smooth_mu?y=1", "{\"y\":1}", 422, "/y"},
