@@ -502,18 +502,25 @@ enum fric_code fric_mesh_longest_step(const struct fric_context *context, const 
                                       double keep, struct fric_mesh_step *step, struct fric_error *error);
 
 /**
- * Hands anchors of old contacts over to new ones (docs/contacts.md): that of the same stencil; otherwise of the nearest
- * old contact with a vertex in common on each side, with the opposite sign if its sides are exchanged; otherwise 0.
- * @param positions  [n_vertices, dim] at which places are compared: the new ones
- * @param old        [FRIC_N_VERTEX_TYPES] n, vertices, anchor (absent: 0), plane_normal, plane_origin
- * @param groups     [FRIC_N_VERTEX_TYPES] new contacts: n, vertices, plane_normal, plane_origin
+ * Hands anchors of old contacts over to new ones (docs/contacts.md): that of the same stencil, in whatever order its
+ * vertices stand; otherwise of the nearest old contact with a vertex in common on each side, where the place of a
+ * contact is the closest point on its first side, clamped; otherwise 0. A contact whose sides are exchanged hands over
+ * the opposite. A plane contact takes the anchor of the same vertex: of several, that of the equal plane, or else the
+ * first.
+ * @param positions  [n_vertices, dim] at which places are compared: the new ones; finite
+ * @param old        n, vertices, anchor (absent: 0), plane_normal, plane_origin; all other fields are ignored. Of equal
+ *                   stencils, and of equally near contacts, the first hands over its anchor
+ * @param groups     the new contacts: n, vertices, plane_normal, plane_origin
  * @param anchors    [FRIC_N_VERTEX_TYPES] arrays [n, dim]; overwritten; of empty groups NULL
- * Allocates lists of old contacts by vertex from memory while it runs.
+ * @return FRIC_OK, FRIC_E_MEMORY or FRIC_E_STOPPED
+ * Takes some n log n, however many contacts a vertex has. Allocates lists of old contacts by vertex from memory while
+ * it runs: up to 64 bytes per contact and 16 per vertex, and 160 per edge_edge contact of vertices with so many edges
+ * that more than 64 such contacts share two vertices.
  */
 enum fric_code fric_carry_anchors(const struct fric_context *context, int dim, size_t n_vertices,
-                                  const double *positions, const struct fric_group *old,
-                                  const struct fric_group *groups, double *const anchors[FRIC_N_VERTEX_TYPES],
-                                  struct fric_error *error);
+                                  const double *positions, const struct fric_group old[FRIC_N_VERTEX_TYPES],
+                                  const struct fric_group groups[FRIC_N_VERTEX_TYPES],
+                                  double *const anchors[FRIC_N_VERTEX_TYPES], struct fric_error *error);
 
 /* Outputs per contact, with these rows; skipped contacts give zeros (status: 2), mollified ones too, except feature and
  * distance. */
