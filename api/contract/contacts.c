@@ -111,6 +111,14 @@ const struct api_object api_collisions = {
 	"The contacts, grouped by type; evaluated and listed in this order. At least one group, which may be empty.",
 	collisions_rules, FRIC_N_TYPES, -1, "{'minProperties': 1}"};
 
+static const struct api_object next_group = OBJECT("NextGroup", "Values per contact, or one for all.",
+	{.name = "surface_velocity", .kind = API_REALS, .one_for_all = true, .shape = {API_N, API_DIM}, .unit = VELOCITY,
+	 .meaning = "surface_velocity in the next step"});
+#define NEXT_GROUP(is, called, ...) [FRIC_##is] = {.name = called, .kind = API_OBJECT, .objects = ONE(next_group)},
+static const struct api_rule next_rules[FRIC_N_TYPES] = {FRICP_TYPES(NEXT_GROUP)};
+const struct api_object api_next_collisions = OBJECT_BY(
+	"NextCollisions", "Groups of the set, with what changes in the next step.", next_rules);
+
 /* ---- answers: one member per group ---- */
 
 #define NAMED(is, called, ...) [FRIC_##is] = called,

@@ -121,7 +121,8 @@ static inline int api_rule_named(const struct api_object *object, const char *na
 
 /* ---- POST /v1/evaluate and its parts: a set's document, and a query about a set ---- */
 
-/* Kinds of objects that share the rules of requests: whole requests or parts of them. */
+/* Kinds of objects that share the rules of requests: whole requests or parts of them, and the end of a set's time
+ * step. */
 enum api_request_kind {
 	API_WHOLE,
 	API_SET_DOCUMENT,
@@ -130,6 +131,7 @@ enum api_request_kind {
 	API_SET_JVP,
 	API_VJP,
 	API_SET_VJP,
+	API_SET_ADVANCE,
 	API_N_REQUEST_KINDS
 };
 
@@ -170,7 +172,8 @@ enum api_evaluate_output {
 
 extern const struct api_object api_request, api_set_document, api_set_query, api_friction, api_curve, api_materials,
 	api_barrier, api_collisions, api_groups[FRIC_N_TYPES], api_hessian, api_line, api_longest_step,
-	api_position_jacobian, api_jvp_request, api_set_jvp_query, api_vjp_request, api_set_vjp_query, api_cotangents;
+	api_position_jacobian, api_jvp_request, api_set_jvp_query, api_vjp_request, api_set_vjp_query, api_cotangents,
+	api_set_advance, api_next_collisions;
 
 /* Names of values per contact, and formats of matrices. */
 extern const char *const api_collision_output_names[FRIC_N_OUTPUTS + 1];

@@ -17,13 +17,13 @@
 	X(API_REQUEST_VELOCITIES, "velocities", BY(VELOCITIES), .kind = API_REALS, .shape = {API_N_VERTICES, API_DIM}, \
 	  .types = ASKED, .unit = VELOCITY, .meaning = "velocities at which to evaluate; their number of rows is the" \
 	  " number of vertices; required unless there are only bodies or terms is barrier alone") \
-	X(API_REQUEST_POSITIONS, "positions", BY(POSITIONS), .kind = API_REALS, .types = LAGGED, \
+	X(API_REQUEST_POSITIONS, "positions", BY(POSITIONS), .kind = API_REALS, .types = LAGGED | ADVANCED, \
 	  .shape = {API_N_VERTICES, API_DIM}, .unit = LENGTH, \
 	  .meaning = "lagged positions; required where geometry is derived") \
 	X(API_REQUEST_LAGGED_VELOCITIES, "lagged_velocities", BY(LAGGED_VELOCITIES), .kind = API_REALS, \
 	  .shape = {API_N_VERTICES, API_DIM}, .unit = VELOCITY, \
 	  .meaning = "determine the direction of slip for mu_s_aniso and mu_k_aniso; by default velocities") \
-	X(API_REQUEST_BODY_POSITIONS, "body_positions", BY(BODY_POSITIONS), .kind = API_REALS, .types = LAGGED, \
+	X(API_REQUEST_BODY_POSITIONS, "body_positions", BY(BODY_POSITIONS), .kind = API_REALS, .types = LAGGED | ADVANCED, \
 	  .shape = {API_N_BODIES, API_DIM}, .unit = LENGTH, \
 	  .meaning = "points that the twists of rigid bodies refer to; their number of rows is the number of bodies") \
 	X(API_REQUEST_BODY_VELOCITIES, "body_velocities", BY(VELOCITIES), .kind = API_REALS, .types = ASKED, \
@@ -75,7 +75,9 @@
 	X(API_REQUEST_COTANGENTS, "cotangents", .kind = API_OBJECT, .types = FOR_VJP, .required = true, \
 	  .objects = ONE(api_cotangents), .meaning = "factors of the results") \
 	X(API_REQUEST_WRT, "wrt", .kind = API_POINTERS, .types = FOR_VJP, .required = true, \
-	  .meaning = "JSON Pointers (RFC 6901) to the fields to differentiate with respect to, each at most once")
+	  .meaning = "JSON Pointers (RFC 6901) to the fields to differentiate with respect to, each at most once") \
+	X(API_REQUEST_NEXT_COLLISIONS, "collisions", .kind = API_OBJECT, .types = ADVANCED, \
+	  .objects = ONE(api_next_collisions), .meaning = "what changes at contacts with the next step")
 
 #define API_FRICTION_FIELDS(X) \
 	X(API_FRICTION_EPS_V, "eps_v", BY(EPS_V), .kind = API_NUMBER, .range = API_POSITIVE, .unit = VELOCITY, \

@@ -95,7 +95,8 @@ const struct api_object api_cotangents = OBJECT(
 #define FOR_VJP (BIT(API_VJP) | BIT(API_SET_VJP))
 #define LAGGED (BIT(API_WHOLE) | BIT(API_SET_DOCUMENT) | BIT(API_JVP) | BIT(API_VJP))
 #define EVALUATED (BIT(API_WHOLE) | BIT(API_SET_QUERY))
-#define ASKED (EVALUATED | FOR_JVP | FOR_VJP)
+#define ADVANCED BIT(API_SET_ADVANCE)
+#define ASKED (EVALUATED | FOR_JVP | FOR_VJP | ADVANCED)
 static const struct api_rule request_rules[API_N_REQUEST] = {API_REQUEST_FIELDS(RULE)};
 /* Requests without velocities: the schema of those that are allowed, and the members of bodies that belong together. */
 #define WITHOUT_VELOCITIES(allowed, bodies) \
@@ -141,6 +142,14 @@ const struct api_object
 	api_set_vjp_query = DIFFERENTIATED(API_SET_VJP, "CollisionSetVjp",
 		"Cotangents of a collision set's potential and gradient, and the fields of the set, or of this request, to"
 		" differentiate with respect to.", NEEDS_VELOCITIES_OF_SET);
+
+const struct api_object api_set_advance = {
+	"CollisionSetAdvance",
+	"The end of a time step: velocities at its end, and what the next step begins with, which replaces fields of the"
+	" set. Arrays over vertices and bodies have as many rows as the set's.",
+	request_rules, API_N_REQUEST, API_SET_ADVANCE,
+	WITHOUT_VELOCITIES(ONE_OF_BODIES("body_velocities"), ", 'dependentRequired': {'velocities': ['positions'],"
+		" 'body_velocities': ['body_positions'], 'body_positions': ['body_velocities']}")};
 
 /* ---- answers ---- */
 

@@ -154,14 +154,15 @@ static bool get_set(const struct api_call *call)
 	return ok;
 }
 
-/* ---- PUT and PATCH ---- */
+/* ---- PUT, PATCH and the end of a step ---- */
 
 /* A set on its way into the store. */
 struct putting {
 	const char *name, *caller;
 	char version[API_VERSION_BYTES]; /* its future version */
 	struct api_kept *old;            /* the current set of that name, held; or NULL */
-	struct api_document patch;       /* empty for PUT */
+	const struct api_steps *steps;
+	struct api_document patch; /* empty for PUT */
 	struct api_lagged_velocities lagged_velocities;
 	struct api_set *made;    /* the new set, until it is in the store */
 	struct api_kept *stored; /* held */
@@ -181,18 +182,40 @@ static bool decode_put(struct api_job *job)
 	return api_job_read(job) && check_set(job, NULL, &p->lagged_velocities);
 }
 
-/* Reads the document of the old set, if it is not too large, and merges the patch into it. */
-static bool decode_patch(struct api_job *job)
+/* Keeps the document that was read as the patch, for the old set, whose document must not be too large. */
+static bool take_patch(struct api_job *job)
 {
 	struct putting *p = job->more;
-	const struct api_set *old = api_set_of(p->old);
-	if (!api_job_read(job))
-		return false;
 	p->patch = job->document;
 	job->document = (struct api_document){0};
-	return api_job_admit_document(job, old) &&
-	       api_archive_read(&old->document, &job->arena, &job->document, job->fault) &&
+	return api_job_admit_document(job, api_set_of(p->old));
+}
+
+/* Merges the patch into the document of the old set. */
+static bool merge_patch(struct api_job *job)
+{
+	struct putting *p = job->more;
+	return api_archive_read(&api_set_of(p->old)->document, &job->arena, &job->document, job->fault) &&
 	       api_merge(&job->document, &p->patch, job->fault) && check_set(job, p->patch.root, &p->lagged_velocities);
+}
+
+static bool decode_patch(struct api_job *job)
+{
+	return api_job_read(job) && take_patch(job) && merge_patch(job);
+}
+
+/* The end of a step is a question to the old set, about anchors, and a patch, which gets these. */
+static bool decode_advance(struct api_job *job)
+{
+	struct putting *p = job->more;
+	struct api_check check = api_job_check(job);
+	job->set = api_set_of(p->old);
+	job->facts = job->set->facts;
+	if (!api_job_read(job) || !api_check_request(&check, API_SET_ADVANCE, &job->facts, &job->lagged, &job->query, NULL))
+		return false;
+	json_object_del(job->document.root, "velocities"); /* fails harmlessly if it is absent */
+	json_object_del(job->document.root, "body_velocities");
+	return take_patch(job);
 }
 
 static bool prepare_put(struct api_job *job)
@@ -206,6 +229,41 @@ static bool prepare_put(struct api_job *job)
 	memcpy(p->made->kept.version, p->version, sizeof(p->version));
 	return api_job_may_skip(job) &&
 	       api_set_finish(p->made, &job->document, &job->arena, p->old ? api_set_of(p->old) : NULL, job->fault);
+}
+
+/* Evaluates the anchors of a group's contacts for the next step. @return NULL with a fault */
+static double *next_anchors(struct api_job *job, enum fric_type type)
+{
+	double *anchors = api_job_array(job, fric_group_size(job->contacts, type) * job->facts.dim, sizeof(*anchors));
+	return anchors && api_job_core(job, fric_contact_output(&job->context, job->contacts, &job->asked, type,
+	                                                        FRIC_OUT_ANCHOR, anchors, &job->error))
+	           ? anchors
+	           : NULL;
+}
+
+static bool patch_anchors(struct api_job *job)
+{
+	struct putting *p = job->more;
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+		const size_t n = fric_group_size(job->contacts, type);
+		const double *anchors = n ? next_anchors(job, type) : NULL;
+		if (n && (!anchors ||
+		          !api_patch_add(&p->patch, fric_type_name(type), "anchor", anchors, n, job->facts.dim, job->fault)))
+			return false;
+	}
+	return true;
+}
+
+static bool prepare_advance(struct api_job *job)
+{
+	return api_job_prepare(job) && patch_anchors(job) && merge_patch(job) && prepare_put(job);
+}
+
+static void weigh_advance(const struct api_job *job, struct api_work *work)
+{
+	api_job_weigh(job, work);
+	work->contact_ns += API_COST_SUMS; /* anchors */
+	api_work_add_document(work, job->set);
 }
 
 static bool fault_too_large(const struct api_call *call, size_t bytes)
@@ -274,9 +332,9 @@ static void add_location(struct api_response *response, const char *name)
 }
 
 /* Prints the answer first, because that can fail, and nothing must have changed then. */
-static bool run(const struct api_call *call, const struct api_steps *steps, struct putting *p)
+static bool run(const struct api_call *call, struct putting *p)
 {
-	bool ok = api_job_run(call, steps, NULL, p);
+	bool ok = api_job_run(call, p->steps, NULL, p);
 	if (ok && !store(call, p)) {
 		api_response_free(call->response);
 		ok = false;
@@ -323,7 +381,6 @@ static bool refuse_taken(const struct api_call *call, const struct putting *p)
 static bool put_once(const struct api_call *call, struct putting *p)
 {
 	const struct api_request *request = call->request;
-	static const struct api_steps steps = {decode_put, prepare_put, compute_put, api_job_weigh, false};
 	p->old = hold(call->service, request, false);
 	if (p->old && must_be_free(request))
 		return refuse_taken(call, p);
@@ -333,7 +390,7 @@ static bool put_once(const struct api_call *call, struct putting *p)
 	}
 	if (!is_wanted(request, p->old))
 		return refuse_changed(call, p);
-	return run(call, &steps, p);
+	return run(call, p);
 }
 
 static bool patch_once(const struct api_call *call, struct putting *p)
@@ -341,7 +398,6 @@ static bool patch_once(const struct api_call *call, struct putting *p)
 	const struct api_request *request = call->request;
 	struct api_part whole;
 	size_t n_parts;
-	static const struct api_steps steps = {decode_patch, prepare_put, compute_put, api_job_weigh, false};
 	p->old = hold(call->service, request, !request->was_deferred);
 	if (!p->old)
 		return fault_unknown(call);
@@ -354,16 +410,16 @@ static bool patch_once(const struct api_call *call, struct putting *p)
 		return answer_kept(call, p);
 	if (!is_wanted(request, p->old))
 		return refuse_changed(call, p);
-	return run(call, &steps, p);
+	return run(call, p);
 }
 
 typedef bool attempt(const struct api_call *call, struct putting *p);
 
 /* Starts again if another request came first. One of them always succeeds, so this ends. */
-static bool put_until_done(const struct api_call *call, attempt *once)
+static bool put_until_done(const struct api_call *call, attempt *once, const struct api_steps *steps)
 {
 	const struct api_request *request = call->request;
-	struct putting p = {.name = name_of(request), .caller = request->caller};
+	struct putting p = {.name = name_of(request), .caller = request->caller, .steps = steps};
 	struct api_part whole;
 	size_t n_parts;
 	bool ok;
@@ -385,12 +441,20 @@ static bool put_until_done(const struct api_call *call, attempt *once)
 
 static bool put_set(const struct api_call *call)
 {
-	return check_name(call) && put_until_done(call, put_once);
+	static const struct api_steps steps = {decode_put, prepare_put, compute_put, api_job_weigh, false};
+	return check_name(call) && put_until_done(call, put_once, &steps);
 }
 
 static bool patch_set(const struct api_call *call)
 {
-	return check_name(call) && put_until_done(call, patch_once);
+	static const struct api_steps steps = {decode_patch, prepare_put, compute_put, api_job_weigh, false};
+	return check_name(call) && put_until_done(call, patch_once, &steps);
+}
+
+static bool advance_set(const struct api_call *call)
+{
+	static const struct api_steps steps = {decode_advance, prepare_advance, compute_put, weigh_advance, false};
+	return check_name(call) && put_until_done(call, patch_once, &steps);
 }
 
 /* ---- DELETE ---- */
@@ -527,6 +591,18 @@ const struct api_operation api_patch_set = {
 	.examples = API_EXAMPLES(
 		{"force", "Changes the normal force only",
 		 "{'collisions': {'plane_vertex': {'normal_force': 10}}}", NULL, 200}),
+};
+const struct api_operation api_advance_set = {
+	.handler = advance_set, .refuses_url_query = true, .is_large = api_set_query_is_large,
+	.requests = API_OBJECTS(&api_set_advance), .answers = API_OBJECTS(&api_set_answer), .answers_json = true,
+	.is_timed = true, .id = "advanceSet", .tag = "sets",
+	.summary = "Ends a time step: takes over anchors and positions, and prepares the set anew",
+	.description = "The anchors of all contacts become those that the output anchor has at these velocities, and the"
+		" other fields replace those of the set, as with PATCH. All of this happens, or nothing. All groups that have"
+		" contacts must have anchors. Repeating is safe with If-Collision-Set-Version.",
+	.examples = API_EXAMPLES(
+		{"end_of_step", "A contact that sticks keeps its deflection",
+		 "{'velocities': [[0.25, 0, 0]], 'positions': [[0.25, 0, 0]]}", NULL, 200}),
 };
 const struct api_operation api_delete_set = {
 	.handler = delete_set, .refuses_url_query = true, .status = 204, .id = "deleteSet", .tag = "sets",

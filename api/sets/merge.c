@@ -79,3 +79,21 @@ bool api_merge(struct api_document *document, struct api_document *patch, struct
 	document->root = root;
 	return true;
 }
+
+/* The member of an object that is an object itself, made if it is absent. @return NULL when out of memory */
+static json_t *inner_object(json_t *object, const char *name)
+{
+	json_t *inner = json_object_get(object, name);
+	return inner || json_object_set_new(object, name, json_object()) ? inner : json_object_get(object, name);
+}
+
+bool api_patch_add(struct api_document *patch, const char *group, const char *name, const double *values, size_t n,
+                   size_t width, struct api_fault *fault)
+{
+	struct api_array array = {.dtype = API_F64, .rank = 2, .shape = {n, width}, .n = n * width, .data = values};
+	const struct api_document one = {.arrays = &array, .n_arrays = 1};
+	const json_int_t mark = (json_int_t)patch->n_arrays;
+	json_t *object = inner_object(inner_object(patch->root, "collisions"), group);
+	return (add_arrays(patch, &one) && !json_object_set_new(object, name, json_integer(mark))) ||
+	       api_fault_no_memory(fault);
+}

@@ -16,4 +16,12 @@
  */
 bool api_merge(struct api_document *document, struct api_document *patch, struct api_fault *fault);
 
+/**
+ * Adds an array to a patch, as {"collisions": {group: {name: values}}}.
+ * @param values  [n, width], finite; borrowed as long as the patch
+ * @return false with *fault: 503
+ */
+bool api_patch_add(struct api_document *patch, const char *group, const char *name, const double *values, size_t n,
+                   size_t width, struct api_fault *fault);
+
 #endif

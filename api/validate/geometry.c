@@ -58,7 +58,10 @@ void api_count_vertices(struct api_request_check *w, size_t n_vertices)
 
 void api_check_positions(struct api_request_check *w)
 {
-	const struct api_field field = api_request_field(w, API_REQUEST_POSITIONS);
+	const struct api_field field = api_request_field(w, API_REQUEST_POSITIONS),
+						   velocities = api_request_field(w, API_REQUEST_VELOCITIES);
+	if (w->facts && (!w->bodies_alone || velocities.node))
+		api_check_present(w->check, &field, "the positions with which the next step begins, [n_vertices, dim]");
 	if (w->miscounted != API_REQUEST_POSITIONS)
 		api_check_per_vertex(w->check, &field, w->n_vertices, w->dim, &w->lagged->batch.positions);
 }
@@ -85,9 +88,25 @@ static size_t count_bodies(struct api_request_check *w, const struct api_field *
 	return n;
 }
 
+/* The bodies of a set, when its time step ends. */
+static void check_moved_bodies(struct api_request_check *w, const struct api_field *field)
+{
+	const size_t lengths[API_N_LENGTHS] = {[API_N_BODIES] = w->n_twists, [API_DIM] = w->dim};
+	if (w->has_bodies)
+		api_check_present(w->check, field, "the points of the bodies with which the next step begins, [n_bodies, dim]");
+	else if (field->node)
+		api_fault_at(w->check->fault, API_E_CONFLICTING_FIELDS, &field->path, "the set has no bodies");
+	if (w->has_bodies)
+		api_check_reals(w->check, field, lengths, &w->lagged->batch.body_positions);
+}
+
 void api_check_bodies(struct api_request_check *w)
 {
 	const struct api_field field = api_request_field(w, API_REQUEST_BODY_POSITIONS);
+	if (w->facts) {
+		check_moved_bodies(w, &field);
+		return;
+	}
 	const int before = w->check->fault->n_errors;
 	struct fric_batch *batch = &w->lagged->batch;
 	w->n_bodies = w->n_twists = count_bodies(w, &field);

@@ -169,3 +169,32 @@ void api_check_collisions(struct api_request_check *w)
 		             "at least one group is needed (it may be empty)");
 	api_check_groups(w, FRIC_N_TYPES);
 }
+
+/* Requires anchors of all contacts, which are to be replaced. */
+static void check_anchors(struct api_request_check *w, const struct api_field *collisions)
+{
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
+		if (w->facts->without_anchor >> type & 1) {
+			const struct api_path group = {&collisions->path, fric_type_name(type), 0}, anchor = {&group, "anchor", 0};
+			api_fault_at(w->check->fault, API_E_MISSING_FIELD, &anchor,
+			             "\"anchor\" is missing from the set's document: the end of a step replaces the anchors of all"
+			             " contacts. Without deflections yet, PUT zeros");
+		}
+}
+
+/* Values are checked as a part of the set's document, once they have been merged into it. */
+void api_check_next_collisions(struct api_request_check *w)
+{
+	struct api_field collisions = api_request_field(w, API_REQUEST_NEXT_COLLISIONS);
+	check_anchors(w, &collisions);
+	if (!api_check_inner(w->check, &collisions))
+		return;
+	for (int type = 0; type < FRIC_N_TYPES; type++) {
+		struct api_field group = api_ruled(&collisions, &api_next_collisions, type);
+		if (!api_check_inner(w->check, &group))
+			continue;
+		const struct api_field velocity = api_ruled(&group, group.rule->objects[0], 0);
+		if (velocity.node && !json_is_array(velocity.node) && !api_document_array(w->check->document, velocity.node))
+			api_fault_kind(w->check, &velocity, "an array of numbers");
+	}
+}

@@ -92,6 +92,7 @@ struct api_set_facts {
 	bool lacks_positions; /* planes have an origin but there are no positions of vertices, so there are no distances */
 	bool has_positions;   /* positions of vertices were sent */
 	bool has_contacts;    /* there are contacts at vertices */
+	unsigned without_anchor; /* bits of enum fric_type: groups that have contacts, but no anchors */
 	struct api_obstacles obstacles;
 };
 
@@ -116,7 +117,7 @@ bool api_check_set(struct api_check *check, struct api_lagged *lagged, struct ap
  * Checks a request of any kind. This is the only way into the core: if it returns true, every index is in range and
  * every number has its sign.
  * @param facts   of the set that the query is about; NULL: the request has a lagged part
- * @param lagged  filled in without facts; otherwise it may be NULL
+ * @param lagged  filled in without facts; otherwise it may be NULL, except for the end of a step, which has positions
  * @param query   for a set's document, only lagged velocities. With facts, lagged_velocities is NULL unless sent; then
  *                the set's are used or, if it has none, the velocities
  * @param root    set to the request, for further fields of its kind; root->node is not an object if nothing more can be

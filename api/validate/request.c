@@ -22,6 +22,7 @@ static const struct {
 	[API_SET_JVP] = {&api_set_jvp_query, &api_set_document},
 	[API_VJP] = {&api_vjp_request, NULL},
 	[API_SET_VJP] = {&api_set_vjp_query, &api_set_document},
+	[API_SET_ADVANCE] = {&api_set_advance, &api_set_document},
 };
 
 /* ---- facts needed in advance ---- */
@@ -137,6 +138,15 @@ static bool has_contacts(const struct api_lagged *lagged)
 	return n;
 }
 
+static unsigned without_anchor(const struct api_lagged *lagged)
+{
+	unsigned types = 0;
+	for (int type = 0; type < FRIC_N_TYPES; type++)
+		if (lagged->batch.groups[type].n && !lagged->batch.groups[type].anchor.data)
+			types |= 1u << type;
+	return types;
+}
+
 static bool lacks_positions(const struct api_lagged *lagged)
 {
 	const struct fric_group *planes = &lagged->batch.groups[FRIC_PLANE_VERTEX];
@@ -153,6 +163,7 @@ void api_state_facts(const struct api_lagged *lagged, struct api_set_facts *fact
 	                                .lacks_positions = lacks_positions(lagged),
 	                                .has_positions = lagged->batch.positions,
 	                                .has_contacts = has_contacts(lagged),
+	                                .without_anchor = without_anchor(lagged),
 	                                .obstacles = lagged->obstacles};
 	memcpy(facts->has_group, lagged->has_group, sizeof(facts->has_group));
 }
