@@ -171,6 +171,9 @@ $(B)/tests/unit/api/sets/test_archive: LDFLAGS += $(foreach f,malloc realloc ali
 # The test counts calls.
 $(B)/tests/unit/api/routes/test_replaced: LDFLAGS += -Wl,--wrap=api_archive_read -Wl,--wrap=api_sets_list
 
+# The test stops a request when it zeroes memory.
+$(B)/tests/unit/api/umbridge/test_bridge: LDFLAGS += -Wl,--wrap=api_account_zero
+
 # The test makes mremap fail.
 $(B)/tests/unit/api/base/test_pool: LDFLAGS += -Wl,--wrap=mremap
 

@@ -2,8 +2,6 @@
  * tests/integration/test_um_bridge.py tests the protocol as clients use it. */
 #include "api/umbridge/bridge_ask.h"
 
-#include <pthread.h>
-#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -218,70 +216,57 @@ static void deferred_calls_count_once(void **unused)
 
 /* ---- stop ---- */
 
-/* Raises the flag when more than `bytes` have been taken from the budget. */
-struct raising {
-	struct api_budget *budget;
-	size_t bytes;
-	atomic_bool stop, ended;
-};
+/* Raised when that many bytes are to be zeroed, unless NULL. */
+static atomic_bool *raised;
+static size_t raised_at;
 
-static void *raise_flag(void *argument)
+bool __real_api_account_zero(void *block, size_t bytes);
+bool __wrap_api_account_zero(void *block, size_t bytes);
+bool __wrap_api_account_zero(void *block, size_t bytes)
 {
-	struct raising *raising = argument;
-	while (!atomic_load(&raising->ended) && atomic_load(&raising->budget->used_bytes) < raising->bytes)
-		sched_yield();
-	atomic_store(&raising->stop, true);
-	return NULL;
+	if (raised && bytes == raised_at)
+		atomic_store(raised, true);
+	return __real_api_account_zero(block, bytes);
 }
 
-static long faults_of_thread(void)
+static long faults_of_process(void)
 {
 	struct rusage usage;
-	getrusage(RUSAGE_THREAD, &usage);
+	getrusage(RUSAGE_SELF, &usage);
 	return usage.ru_minflt;
 }
 
 /* @return number of pages that the request has touched for the first time */
-static long ask_until(struct raising *raising, int *status)
+static long ask_stoppable(atomic_bool *stop, int status)
 {
 	struct api_request request =
 		request_of("POST", "/Evaluate", OF("\"config\":{\"inputs\":[\"/friction/mu\"],\"set\":\"sparse\"}"));
 	struct api_response response;
-	pthread_t thread;
-	atomic_init(&raising->stop, false);
-	atomic_init(&raising->ended, false);
-	request.stop = &raising->stop;
-	assert_int_equal(pthread_create(&thread, NULL, raise_flag, raising), 0);
-	const long before = faults_of_thread();
+	request.stop = stop;
+	const long before = faults_of_process();
 	api_handle(&service, &request, &response);
-	const long touched = faults_of_thread() - before;
-	atomic_store(&raising->ended, true);
-	pthread_join(thread, NULL);
-	*status = response.status;
+	const long touched = faults_of_process() - before;
+	assert_int_equal(response.status, status);
 	api_response_free(&response);
 	return touched;
 }
 
 /* Velocities that are not inputs are zeros, one row per vertex of the set. Once the request is stopped, their
- * remaining pages stay untouched. Retried, as a thread may be late on a busy machine. */
+ * pages stay untouched. */
 static void a_raised_flag_ends_zeros(void **unused)
 {
 	(void)unused;
-	enum { N_VERTICES = 4000000, ATTEMPTS = 50 };
+	enum { N_VERTICES = 400000 };
 	struct api_budget budget = {.most_bytes = (size_t)8 << 30};
-	struct raising raising = {.budget = &budget, .bytes = SIZE_MAX};
-	int status;
+	atomic_bool stop = false;
 	service.pool = api_pool_create(0, &budget);
 	service.sets = api_sets_create(&limits, now_ms);
 	put("sparse", N_VERTICES, 1);
-	const long all = ask_until(&raising, &status);
-	assert_int_equal(status, 200);
-	raising.bytes = budget.used_bytes + N_VERTICES * 2 * sizeof(double);
-	long touched = all;
-	for (int i = 0; i < ATTEMPTS && touched > all / 2; i++) {
-		touched = ask_until(&raising, &status);
-		assert_int_equal(status, 503);
-	}
+	const long all = ask_stoppable(&stop, 200);
+	raised = &stop;
+	raised_at = N_VERTICES * 2 * sizeof(double);
+	const long touched = ask_stoppable(&stop, 503);
+	raised = NULL;
 	if (touched > all / 2)
 		fail_msg("%ld pages of %ld", touched, all);
 	api_sets_free(service.sets);
