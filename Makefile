@@ -116,12 +116,13 @@ $(B)/api/pages/errors.c.o: docs/troubleshooting.md
 # sanitizers, -O3 would take minutes.
 KERNEL_FLAGS := $(if $(filter asan tsan fuzz,$(MODE)),,-O3) -fno-trapping-math
 ifneq ($(filter x86_64 amd64,$(shell uname -m)),)
-$(B)/core/kernels/kernels_avx512.c.o: CFLAGS += -mfma -mavx512f -mavx512dq -mavx512vl -mavx512bw -mprefer-vector-width=512
-$(B)/core/kernels/kernels_avx2.c.o: CFLAGS += -mavx2 -mfma
+$(B)/core/kernels/kernels_avx512.c.o $(B)/core/find/overlap_avx512.c.o: CFLAGS += -mfma -mavx512f -mavx512dq -mavx512vl -mavx512bw -mprefer-vector-width=512
+$(B)/core/kernels/kernels_avx2.c.o $(B)/core/find/overlap_avx2.c.o: CFLAGS += -mavx2 -mfma
 # These checks take gcc most of a minute here. The baseline's object, compiled from the same code, has them.
 $(B)/core/kernels/kernels_avx%.c.o: CFLAGS_asan += -fno-sanitize=null,alignment,object-size,pointer-overflow
 endif
 $(B)/core/kernels/kernels_%.c.o: CFLAGS += $(KERNEL_FLAGS)
+$(B)/core/find/overlap_%.c.o $(B)/core/find/order.c.o: CFLAGS += $(KERNEL_FLAGS)
 $(B)/core/contacts/ordinary.c.o $(B)/core/prepare/prepare.c.o $(B)/core/assemble/evaluate.c.o $(B)/core/order/scatter.c.o $(B)/core/order/sums.c.o $(B)/core/kernels/run.c.o $(B)/core/assemble/line.c.o $(B)/core/assemble/products.c.o: CFLAGS += $(KERNEL_FLAGS)
 
 # Only core, api and server are checked for undefined behaviour: the tests would take twice as long to compile.

@@ -6,12 +6,16 @@
 #include "core/find/close.h"
 #include "core/find/merge.h"
 #include "core/find/mesh.h"
+#include "core/find/overlap.h"
 #include "core/find/weights.h"
 
 struct search {
 	const struct fric_context *context;
 	const struct fric_mesh *mesh;
+	const struct overlap_kernels *kernels;
 	struct closing closing;
+	double reach; /* not less than that of `closing`, whatever the rounding of distances */
+	struct order order;
 	struct weights weights;
 	struct store store;
 	struct records *records; /* [n_threads] */
@@ -35,140 +39,183 @@ static double weight_of(const struct search *s, enum fric_type type, const int32
 	}
 }
 
-static bool have_common(const int32_t *a, int n_a, const int32_t *b, int n_b)
-{
-	for (int i = 0; i < n_a; i++)
-		for (int j = 0; j < n_b; j++)
-			if (a[i] == b[j])
-				return true;
-	return false;
-}
+/* ---- pairs of two trees ---- */
 
-static bool boxes_apart(const struct search *s, const int32_t *a, int n_a, const int32_t *b, int n_b)
-{
-	const struct closing *c = &s->closing;
-	for (int d = 0; d < c->dim; d++) {
-		double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
-		for (int k = 0; k < n_a + n_b; k++) {
-			const int32_t v = k < n_a ? a[k] : b[k - n_a];
-			const double x = c->positions[(size_t)v * (size_t)c->dim + (size_t)d];
-			low[k >= n_a] = fmin(low[k >= n_a], x);
-			high[k >= n_a] = fmax(high[k >= n_a], x);
-		}
-		if (low[0] - 2 * c->reach > high[1] || low[1] - 2 * c->reach > high[0])
-			return true;
-	}
-	return false;
-}
-
-/* Sides a and b of n_a and n_b vertices. */
-static enum fric_code try_pair(struct search *s, enum fric_type type, const int32_t *a, int n_a, const int32_t *b,
-                               int n_b, struct records *records)
-{
-	int32_t v[FRIC_MAX_STENCIL];
-	if (boxes_apart(s, a, n_a, b, n_b) || have_common(a, n_a, b, n_b) ||
-	    (s->mesh->filter.any && sides_ignored(&s->mesh->filter, a, n_a, b, n_b)))
-		return FRIC_OK;
-	memcpy(v, a, (size_t)n_a * sizeof(*v));
-	memcpy(v + n_a, b, (size_t)n_b * sizeof(*v));
-	return fricp_close(&s->closing, type, v, weight_of(s, type, v), records);
-}
-
-/* ---- all pairs ---- */
-
-/* Lists of primitives; rows: NULL or which of them take part. */
-struct list {
-	const int32_t *vertices;
-	size_t n;
-	int size;
-	const int32_t *rows;
-};
-
-static const int32_t *item_of(const struct list *list, size_t i)
-{
-	return list->vertices + (size_t)list->size * (list->rows ? (size_t)list->rows[i] : i);
-}
+enum { PAIRS_AT_A_TIME = 2048, BLOCKS_AT_A_TIME = 16 };
 
 struct stage {
 	struct search *search;
 	enum fric_type type;
-	struct list first, second;
-	bool same; /* each pair of one list once */
+	struct tree first, second;
+	bool same; /* each pair of the first tree once */
 };
 
-enum { TAKEN_AT_A_TIME = 64 };
+/* The pairs of one thread. */
+struct share {
+	const struct stage *stage;
+	struct records *records;
+	struct sink sink;
+	enum fric_code code;
+	uint32_t pairs[PAIRS_AT_A_TIME][2];
+};
 
-static void run_share(void *task, int share, int n_shares)
+static const struct tree *second_of(const struct stage *stage)
+{
+	return stage->same ? &stage->first : &stage->second;
+}
+
+static void vertices_of(const struct search *s, const struct tree *t, size_t primitive, int32_t *v)
+{
+	const struct tree_row *ends = t->ends + primitive / TREE_LANES * (size_t)t->size;
+	for (int k = 0; k < t->size; k++)
+		v[k] = s->order.vertex[ends[k].lane[primitive % TREE_LANES]];
+}
+
+static void stencil_of(const struct stage *stage, const uint32_t pair[2], int32_t v[FRIC_MAX_STENCIL])
+{
+	vertices_of(stage->search, &stage->first, pair[0], v);
+	vertices_of(stage->search, second_of(stage), pair[1], v + stage->first.size);
+}
+
+static size_t keep_unfiltered(const struct stage *stage, uint32_t (*pairs)[2], size_t n)
+{
+	const struct filter *filter = &stage->search->mesh->filter;
+	const int size = stage->first.size;
+	size_t kept = 0;
+	for (size_t i = 0; i < n; i++) {
+		int32_t v[FRIC_MAX_STENCIL];
+		stencil_of(stage, pairs[i], v);
+		if (sides_ignored(filter, v, size, v + size, second_of(stage)->size))
+			continue;
+		pairs[kept][0] = pairs[i][0];
+		pairs[kept++][1] = pairs[i][1];
+	}
+	return kept;
+}
+
+/* Takes pairs whose boxes overlap. */
+static bool drain(struct sink *sink)
+{
+	struct share *share = sink->task;
+	const struct stage *stage = share->stage;
+	struct search *s = stage->search;
+	size_t n = sink->n;
+	sink->n = 0;
+	if (s->mesh->filter.any)
+		n = keep_unfiltered(stage, share->pairs, n);
+	n = s->kernels->keep_near(&stage->first, second_of(stage), s->order.place, s->reach, share->pairs, n);
+	for (size_t i = 0; i < n && share->code == FRIC_OK; i++) {
+		int32_t v[FRIC_MAX_STENCIL];
+		stencil_of(stage, share->pairs[i], v);
+		share->code = fricp_close(&s->closing, stage->type, v, weight_of(s, stage->type, v), share->records);
+	}
+	if (fricp_stop_raised(s->context))
+		share->code = FRIC_E_STOPPED;
+	return share->code == FRIC_OK && !atomic_load_explicit(&s->failed, memory_order_relaxed);
+}
+
+static void run_share(void *task, int number, int n_shares)
 {
 	const struct stage *stage = task;
 	struct search *s = stage->search;
-	enum fric_code code = FRIC_OK;
+	const size_t n = stage->first.n_blocks[0];
+	struct share share = {.stage = stage, .records = &s->records[number]};
+	share.sink = (struct sink){share.pairs, 0, PAIRS_AT_A_TIME, drain, &share};
+	bool goes_on = true;
 	(void)n_shares;
-	while (code == FRIC_OK && !atomic_load(&s->failed)) {
-		const size_t begin = atomic_fetch_add(&s->next, TAKEN_AT_A_TIME);
-		if (begin >= stage->first.n)
+	while (goes_on) {
+		const size_t begin = atomic_fetch_add(&s->next, BLOCKS_AT_A_TIME);
+		if (begin >= n)
 			break;
-		for (size_t i = begin; i < begin + TAKEN_AT_A_TIME && i < stage->first.n && code == FRIC_OK; i++) {
-			if (fricp_stop_raised(s->context))
-				code = FRIC_E_STOPPED;
-			for (size_t j = stage->same ? i + 1 : 0; j < stage->second.n && code == FRIC_OK; j++)
-				code = try_pair(s, stage->type, item_of(&stage->first, i), stage->first.size,
-				                item_of(&stage->second, j), stage->second.size, &s->records[share]);
-		}
+		for (size_t b = begin; b < begin + BLOCKS_AT_A_TIME && b < n && goes_on; b++)
+			goes_on = s->kernels->collect(&stage->first, second_of(stage), b, s->reach, &share.sink);
+		goes_on = goes_on && drain(&share.sink);
 	}
-	s->codes[share] = code;
-	if (code != FRIC_OK)
+	s->codes[number] = share.code;
+	if (share.code != FRIC_OK)
 		atomic_store(&s->failed, true);
 }
 
-static enum fric_code run_stage(struct search *s, struct stage stage)
+/* The first code of all shares; memory and the stop flag come before results. */
+static enum fric_code first_code(const struct search *s)
 {
-	stage.search = s;
+	enum fric_code code = FRIC_OK;
 	for (int i = 0; i < s->context->n_threads; i++)
-		s->codes[i] = FRIC_OK;
-	atomic_store(&s->next, 0);
-	fricp_parallel_shares(s->context, stage.first.n, run_share, &stage);
-	for (int i = 0; i < s->context->n_threads; i++)
-		if (s->codes[i] != FRIC_OK)
-			return s->codes[i];
-	return FRIC_OK;
+		if (s->codes[i] != FRIC_OK && (code == FRIC_OK || s->codes[i] < code))
+			code = s->codes[i];
+	return code;
+}
+
+static enum fric_code run_stage(struct search *s, enum fric_type type, enum tree_kind first, enum tree_kind second)
+{
+	struct stage stage = {.search = s, .type = type, .same = first == second};
+	const int mark = s->store.n;
+	enum fric_code code = fricp_tree(s->context, s->mesh, &s->order, first, &s->store, &stage.first);
+	if (code == FRIC_OK && !stage.same)
+		code = fricp_tree(s->context, s->mesh, &s->order, second, &s->store, &stage.second);
+	if (code == FRIC_OK && stage.first.n > 0 && second_of(&stage)->n > 0) {
+		memset(s->codes, 0, (size_t)s->context->n_threads * sizeof(*s->codes));
+		atomic_store(&s->next, 0);
+		fricp_parallel_shares(s->context, stage.first.n, run_share, &stage);
+		code = first_code(s);
+	}
+	store_give_from(&s->store, mark);
+	return code;
+}
+
+/* ---- planes ---- */
+
+static void plane_share(void *task, int number, int n_shares)
+{
+	struct search *s = task;
+	const struct fric_mesh *mesh = s->mesh;
+	const size_t begin = mesh->n_used * (size_t)number / (size_t)n_shares,
+				 end = mesh->n_used * ((size_t)number + 1) / (size_t)n_shares;
+	enum fric_code code = FRIC_OK;
+	for (size_t i = begin; i < end && code == FRIC_OK; i++) {
+		int32_t v[2] = {0, mesh->used[i]};
+		for (size_t p = 0; p < mesh->n_planes && code == FRIC_OK && !mesh->filter.fixed[v[1]]; p++) {
+			v[0] = (int32_t)p;
+			code =
+				fricp_close(&s->closing, FRIC_PLANE_VERTEX, v, weight_of(s, FRIC_PLANE_VERTEX, v), &s->records[number]);
+		}
+		if (i % 256 == 0 && fricp_stop_raised(s->context))
+			code = FRIC_E_STOPPED;
+	}
+	s->codes[number] = code;
 }
 
 static enum fric_code find_planes(struct search *s)
 {
-	const struct fric_mesh *mesh = s->mesh;
-	for (size_t p = 0; p < mesh->n_planes; p++)
-		for (size_t i = 0; i < mesh->n_used; i++) {
-			const int32_t v[2] = {(int32_t)p, mesh->used[i]};
-			if (mesh->filter.fixed[v[1]])
-				continue;
-			if (fricp_stop_raised(s->context))
-				return FRIC_E_STOPPED;
-			const enum fric_code code =
-				fricp_close(&s->closing, FRIC_PLANE_VERTEX, v, weight_of(s, FRIC_PLANE_VERTEX, v), &s->records[0]);
-			if (code != FRIC_OK)
-				return code;
-		}
-	return FRIC_OK;
+	if (s->mesh->n_planes == 0)
+		return FRIC_OK;
+	memset(s->codes, 0, (size_t)s->context->n_threads * sizeof(*s->codes));
+	fricp_parallel_shares(s->context, s->mesh->n_used, plane_share, s);
+	return first_code(s);
 }
+
+/* ---- everything ---- */
 
 static enum fric_code find_all(struct search *s)
 {
 	const struct fric_mesh *m = s->mesh;
-	const struct list vertices = {m->used, m->n_used, 1, NULL}, edges = {m->edges, m->n_edges, 2, NULL},
-					  faces = {m->faces, m->n_faces, 3, NULL}, particles = {m->particles, m->n_particles, 1, NULL},
-					  rods = {m->edges, m->n_rods, 2, m->rods};
 	const bool flat = m->dim == 2;
-	const struct stage stages[] = {
-		{NULL, FRIC_VERTEX_VERTEX, particles, particles, true},
-		{NULL, FRIC_EDGE_VERTEX, flat ? vertices : particles, flat ? edges : rods, false},
-		{NULL, FRIC_EDGE_EDGE, edges, edges, true},
-		{NULL, FRIC_FACE_VERTEX, vertices, faces, false},
+	const struct {
+		bool exists;
+		enum fric_type type;
+		enum tree_kind first, second;
+	} stages[] = {
+		{m->n_particles > 1, FRIC_VERTEX_VERTEX, TREE_PARTICLES, TREE_PARTICLES},
+		{flat && m->n_edges > 0, FRIC_EDGE_VERTEX, TREE_VERTICES, TREE_EDGES},
+		{m->n_particles > 0 && m->n_rods > 0, FRIC_EDGE_VERTEX, TREE_PARTICLES, TREE_RODS},
+		{!flat && m->n_edges > 1, FRIC_EDGE_EDGE, TREE_EDGES, TREE_EDGES},
+		{m->n_faces > 0, FRIC_FACE_VERTEX, TREE_VERTICES, TREE_FACES},
 	};
-	enum fric_code code = FRIC_OK;
+	enum fric_code code =
+		fricp_order(s->context, m->dim, m->n_vertices, s->closing.positions, m->used, m->n_used, &s->store, &s->order);
 	for (size_t i = 0; i < sizeof(stages) / sizeof(stages[0]) && code == FRIC_OK; i++)
-		if (!flat || stages[i].type != FRIC_EDGE_EDGE)
-			code = run_stage(s, stages[i]);
+		if (stages[i].exists)
+			code = run_stage(s, stages[i].type, stages[i].first, stages[i].second);
 	return code == FRIC_OK ? find_planes(s) : code;
 }
 
@@ -198,12 +245,15 @@ static enum fric_code search(struct search *s, enum fric_weighting weighting, st
 enum fric_code fric_find(const struct fric_context *context, const struct fric_mesh *mesh, const double *positions,
                          const struct fric_finding *finding, struct fric_found **found, struct fric_error *error)
 {
+	const double reach = finding->distance + finding->min_distance;
 	struct search s = {.context = context,
 	                   .mesh = mesh,
+	                   .kernels = fricp_overlap_of(context),
+	                   .reach = reach * (1 + 0x1p-40),
 	                   .store = {.memory = context->memory},
 	                   .closing = {.dim = mesh->dim,
 	                               .merge = finding->merge,
-	                               .reach = finding->distance + finding->min_distance,
+	                               .reach = reach,
 	                               .positions = positions,
 	                               .rest = mesh->rest ? mesh->rest : positions,
 	                               .normals = mesh->plane_normals,

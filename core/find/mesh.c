@@ -92,6 +92,13 @@ static void sort_two(int32_t *a, int32_t *b)
 
 /* ---- faces and edges ---- */
 
+/* From the numbers of primitives of each lower vertex to the first ones. */
+static void add_up(uint32_t *from, size_t n)
+{
+	for (size_t v = 0; v < n; v++)
+		from[v + 1] += from[v];
+}
+
 static enum fric_code make_faces(struct making *m)
 {
 	const struct fric_surface *s = m->surface;
@@ -113,9 +120,15 @@ static enum fric_code make_faces(struct making *m)
 		return code;
 	mesh->n_faces = unite(items, n);
 	mesh->faces = store_take(&mesh->store, mesh->n_faces, 3 * sizeof(int32_t));
-	for (size_t i = 0; i < mesh->n_faces && mesh->faces; i++)
+	mesh->faces_from = store_take_zeroed(&mesh->store, mesh->n_vertices + 1, sizeof(uint32_t));
+	if (mesh->store.failed)
+		return FRIC_E_MEMORY;
+	for (size_t i = 0; i < mesh->n_faces; i++) {
 		memcpy(mesh->faces + 3 * i, s->faces + 3 * (size_t)items[i].mark, 3 * sizeof(int32_t));
-	return mesh->faces ? FRIC_OK : FRIC_E_MEMORY;
+		mesh->faces_from[items[i].v[0] + 1]++;
+	}
+	add_up(mesh->faces_from, mesh->n_vertices);
+	return FRIC_OK;
 }
 
 static struct primitive edge_of(int32_t a, int32_t b, int32_t mark)
@@ -154,8 +167,7 @@ static enum fric_code keep_edges(struct making *m, const struct primitive *items
 		if (mesh->dim == 3 && items[i].mark)
 			mesh->rods[at++] = (int32_t)i;
 	}
-	for (size_t v = 0; v < mesh->n_vertices; v++)
-		mesh->edges_from[v + 1] += mesh->edges_from[v];
+	add_up(mesh->edges_from, mesh->n_vertices);
 	return FRIC_OK;
 }
 

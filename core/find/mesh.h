@@ -24,6 +24,7 @@ struct fric_mesh {
 	int32_t *faces;       /* [n_faces, 3] rows as given, sorted by their sorted vertices */
 	int32_t *edges;       /* [n_edges, 2] (lower, higher), sorted */
 	uint32_t *edges_from; /* [n_vertices + 1] the first edge of each lower vertex */
+	uint32_t *faces_from; /* [n_vertices + 1] likewise */
 	int32_t *rods;        /* [n_rods] rows of edges that belong to no face; 3D */
 	int32_t *particles;   /* [n_particles] ascending */
 	int32_t *used;        /* [n_used] vertices that something mentions, ascending */

@@ -1,0 +1,2 @@
+#define KERNELS fricp_overlap_baseline
+#include "core/find/overlap.inc"

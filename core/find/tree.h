@@ -1,0 +1,44 @@
+/**
+ * A packed Hilbert R-tree: primitives in the order of their vertices along a Hilbert curve, the sizes of primitives
+ * apart from each other; every eight neighbours are a block, whose boxes lie side by side for vectors, and every eight
+ * blocks are one of the next level. There are no pointers.
+ */
+#ifndef FRIC_TREE_H
+#define FRIC_TREE_H
+
+#include "core/find/mesh.h"
+#include "core/find/order.h"
+
+enum { TREE_LANES = 8, TREE_LANE_BITS = 3, TREE_LEVELS = 12 };
+
+/* Boxes side by side. Unused ones are empty: low is infinite, high -infinite. */
+struct boxes {
+	_Alignas(64) double low[3][TREE_LANES];
+	double high[3][TREE_LANES];
+};
+
+/* Ranks of the vertices of a block's primitives; -1 in unused lanes. Those of vertex k of a size are one row. */
+struct tree_row {
+	int32_t lane[TREE_LANES];
+};
+
+struct tree {
+	int size;                         /* vertices of each primitive */
+	size_t n;                         /* primitives */
+	int n_levels;                     /* >= 2; the last one has one block */
+	size_t n_blocks[TREE_LEVELS];     /* of each level */
+	struct boxes *level[TREE_LEVELS]; /* 0: boxes of primitives; lane l of block b: the box of block 8 b + l below */
+	struct tree_row *ends;            /* [n_blocks[0], size] */
+};
+
+enum tree_kind { TREE_VERTICES, TREE_PARTICLES, TREE_EDGES, TREE_RODS, TREE_FACES };
+
+/**
+ * Makes a tree of the primitives of a kind.
+ * @param store  gives the arrays of `tree`
+ * @return FRIC_OK, FRIC_E_MEMORY or FRIC_E_STOPPED
+ */
+enum fric_code fricp_tree(const struct fric_context *context, const struct fric_mesh *mesh, const struct order *order,
+                          enum tree_kind kind, struct store *store, struct tree *tree);
+
+#endif
