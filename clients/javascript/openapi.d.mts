@@ -57,6 +57,13 @@ export interface Routes {
 		body: CollisionSetQuery;
 		answer: CheckAnswer;
 	};
+	/** Ends a time step: takes over anchors and positions, and prepares the set anew. */
+	"POST /v1/sets/{name}/advance": {
+		path: { name: string };
+		query: {};
+		body: CollisionSetAdvance;
+		answer: CollisionSetDescription;
+	};
 	/** The sparsity pattern of a set's Hessian. */
 	"GET /v1/sets/{name}/pattern": {
 		path: { name: string };
@@ -847,6 +854,39 @@ export interface CollisionSetVjp {
 	wrt: readonly FieldPointer[];
 }
 
+/**
+ * The end of a time step: velocities at its end, and what the next step begins with, which replaces fields of the set.
+ * Arrays over vertices and bodies have as many rows as the set's.
+ */
+export interface CollisionSetAdvance {
+	/**
+	 * velocities at which to evaluate; their number of rows is the number of vertices; required unless there are only
+	 * bodies or terms is barrier alone. Shape [n_vertices, dim]. Unit: velocity.
+	 */
+	velocities?: Matrix;
+	/** lagged positions; required where geometry is derived. Shape [n_vertices, dim]. Unit: length. */
+	positions?: Matrix;
+	/**
+	 * determine the direction of slip for mu_s_aniso and mu_k_aniso; by default velocities. Shape [n_vertices, dim].
+	 * Unit: velocity.
+	 */
+	lagged_velocities?: Matrix;
+	/**
+	 * points that the twists of rigid bodies refer to; their number of rows is the number of bodies. Shape [n_bodies,
+	 * dim]. Unit: length.
+	 */
+	body_positions?: Matrix;
+	/**
+	 * twists: velocity of the point, then angular velocity (velocity / length; in 2D one number). Shape [n_bodies, 6
+	 * (2D: 3)]. Unit: velocity.
+	 */
+	body_velocities?: Matrix;
+	/** as lagged_velocities, for bodies; by default body_velocities. Shape [n_bodies, 6 (2D: 3)]. Unit: velocity. */
+	lagged_body_velocities?: Matrix;
+	/** what changes at contacts with the next step. */
+	collisions?: NextCollisions;
+}
+
 /** A measured curve: the change of the coefficient with the speed beyond eps_v. Interpolated by monotone cubics. */
 export interface Curve {
 	/** speeds beyond eps_v, 2 to 4096 of them, strictly ascending from 0. Shape [m]. Unit: velocity. */
@@ -1246,6 +1286,24 @@ export interface PreviousContacts {
 	positions?: Matrix;
 	/** the contacts, with anchor; without it their anchors are 0. */
 	collisions: PreviousCollisions;
+}
+
+/** Groups of the set, with what changes in the next step. */
+export interface NextCollisions {
+	/** Values per contact, or one for all. */
+	vertex_vertex?: NextGroup;
+	/** Values per contact, or one for all. */
+	edge_vertex?: NextGroup;
+	/** Values per contact, or one for all. */
+	edge_edge?: NextGroup;
+	/** Values per contact, or one for all. */
+	face_vertex?: NextGroup;
+	/** Values per contact, or one for all. */
+	plane_vertex?: NextGroup;
+	/** Values per contact, or one for all. */
+	body_body?: NextGroup;
+	/** Values per contact, or one for all. */
+	body_world?: NextGroup;
 }
 
 /** The contacts and inputs of a model. Members for other programs are ignored. */
@@ -1870,6 +1928,12 @@ export interface PreviousCollisions {
 	face_vertex?: FaceVertex;
 	/** Contacts of a vertex with a plane: v. */
 	plane_vertex?: PlaneVertex;
+}
+
+/** Values per contact, or one for all. */
+export interface NextGroup {
+	/** surface_velocity in the next step. Shape [n, dim], or one for all. Unit: velocity. */
+	surface_velocity?: Matrix;
 }
 
 /** The results selected by outputs. */

@@ -478,7 +478,8 @@ static void check_case(const char *text, size_t bytes)
 	if (!api_document_read_pooled(NULL, text, bytes, &document, &fault))
 		return;
 	for (int i = 0; i < api_set_query.n_rules && json_is_object(document.root); i++)
-		if (!api_rule_applies(&api_set_query.rules[i], &api_set_document))
+		if (api_rule_applies(&api_set_query.rules[i], &api_set_query) &&
+		    !api_rule_applies(&api_set_query.rules[i], &api_set_document))
 			json_object_del(document.root, api_set_query.rules[i].name);
 	if (check(&document, &before)) {
 		check_rest(&document, &before);
