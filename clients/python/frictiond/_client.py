@@ -24,6 +24,8 @@ from ._steps import Step, euler_step
 
 LOST = ("unknown_set", "set_changed")  # codes of errors that another PUT resolves
 ACCEPT = f"{FRAME}, {JSON};q=0.5"
+DEFAULT_VELOCITIES = dict.fromkeys(VELOCITIES, VELOCITIES)
+DEFAULTS = dict.fromkeys(PLACE, PLACE) | dict.fromkeys(WANTED, WANTED) | {name: (name,) for name in TERMS}
 
 
 class Client:
@@ -231,14 +233,14 @@ class Set:
 
             contacts.evaluate(np.zeros((16, 3)), outputs=["gradient"])["n_vertices"]    # 16
         """
-        return self._ask("POST", "/evaluate", self._query(velocities, query, PLACE, WANTED, *((name,) for name in TERMS)))
+        return self._ask("POST", "/evaluate", self._query(velocities, query, DEFAULTS))
 
     def check(self, velocities: ArrayLike | None = None, **query: Any) -> Answer:
         """POST /v1/sets/NAME/check: how closely gradient and Hessian agree with central differences.
 
             contacts.check(np.full((16, 3), 0.1))["agrees"]    # True
         """
-        return self._ask("POST", "/check", self._query(velocities, query, PLACE, WANTED, *((name,) for name in TERMS)))
+        return self._ask("POST", "/check", self._query(velocities, query, DEFAULTS))
 
     def jvp(self, velocities: ArrayLike | None = None, tangents: Mapping[str, ArrayLike] | None = None,
             **query: Any) -> Answer:
@@ -358,11 +360,12 @@ class Set:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _query(self, velocities, named, *groups):
-        """A query with the given fields. Groups of fields of which none is given default to self.query."""
+    def _query(self, velocities, named, groups=DEFAULT_VELOCITIES):
+        """A query with the given fields. Groups of fields of which none is given default to self.query.
+        groups: the group of each field"""
         named = named if velocities is None else {"velocities": velocities, **named}
-        missing = [names for names in groups or (VELOCITIES,) if not any(name in named for name in names)]
-        return {name: value for name, value in self.query.items() if any(name in names for names in missing)} | named
+        return {name: value for name, value in self.query.items()
+                if name in groups and named.keys().isdisjoint(groups[name])} | named
 
     def _ask(self, method, path, query=None):
         body = () if query is None else body_of(query, self._client.frames)

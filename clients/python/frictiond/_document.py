@@ -48,23 +48,28 @@ def joined(body):
 
 def _split(document):
     """The document with references in place of arrays, and the parts of its tail."""
-    tail, end = [], 0
+    tail = []
+    return _refer(document, "", tail, 0)[0] if isinstance(document, dict) else document, tail
 
-    def convert(value, pointer):
-        nonlocal end
+
+def _refer(members, pointer, tail, end):
+    """A dict with references in place of arrays, which go to the tail, and the tail's new length."""
+    # No function within _split: one that calls itself would keep the arrays until Python collects garbage.
+    referred = {}
+    for name, value in members.items():
         if isinstance(value, dict):
-            return {key: convert(member, f"{pointer}/{key}") for key, member in value.items()}
-        array = _numbers(value, pointer) if hasattr(value, "__array__") else None
-        if array is None or array.ndim == 0 or array.size == 0:
-            return value
-        offset = (end + 63) // 64 * 64  # 8 is required; 64 is a cache line
-        if offset > end:
-            tail.append(bytes(offset - end))
-        tail.append(array)
-        end = offset + array.nbytes
-        return {"dtype": NAMES[array.dtype], "shape": array.shape, "offset": offset}
-
-    return convert(document, ""), tail
+            value, end = _refer(value, f"{pointer}/{name}", tail, end)
+        elif hasattr(value, "__array__"):
+            array = _numbers(value, f"{pointer}/{name}")
+            if array.ndim and array.size:
+                offset = (end + 63) // 64 * 64  # 8 is required; 64 is a cache line
+                if offset > end:
+                    tail.append(bytes(offset - end))
+                tail.append(array)
+                end = offset + array.nbytes
+                value = {"dtype": NAMES[array.dtype], "shape": array.shape, "offset": offset}
+        referred[name] = value
+    return referred, end
 
 
 def _pieces(document, tail):
@@ -97,6 +102,7 @@ def _lists(value):
 
 
 _encode = json.JSONEncoder(allow_nan=False, default=_lists).encode
+_decode = json.JSONDecoder().raw_decode
 
 
 def _json(document):
@@ -168,11 +174,13 @@ def _read_frame(pieces, of_list):
             raise ValueError(f"not a frame: {reference} leaves the tail")
         k = bisect_right(ends, begin) if begin < n_bytes else 0
         begin = begin - (ends[k] - len(pieces[k])) if count else 0
-        return np.frombuffer(pieces[k][begin:], DTYPES[dtype], count).reshape(shape)
+        array = np.frombuffer(pieces[k], DTYPES[dtype], count, begin)
+        return array if len(shape) == 1 else array.reshape(shape)
 
     try:
-        document = json.loads(first[8:start].tobytes())
-        if not isinstance(document, dict):
+        text = str(first[8:start], "utf-8").strip(" \t\n\r")
+        document, end = _decode(text)
+        if end < len(text) or not isinstance(document, dict):
             raise ValueError("not a frame: the document is not an object")
         return _replace(document, view, of_list)
     except RecursionError:

@@ -72,7 +72,7 @@ class Local:
     def send(self, method, target, headers, pieces):
         """(status, headers, pieces of the body). pieces: bytes and C-contiguous arrays, which must not change
         meanwhile."""
-        n_bytes = sum(len(piece) if type(piece) is bytes else piece.nbytes for piece in pieces)
+        n_bytes = sum([len(piece) if type(piece) is bytes else piece.nbytes for piece in pieces])
         if n_bytes < SMALL and len(pieces) > 1:
             pieces = [b"".join(pieces)]
         name = target.partition("?")[0].split("/", 4)[3] if target.startswith(SETS) else None
@@ -193,8 +193,7 @@ class _Answer:
         owner = _Owner(library.frictiond_answer_free, ctypes.addressof(answer))
         self.status, self.copied_bytes = answer.status, answer.copied_bytes
         self.headers = {"Content-Type": (answer.content_type or b"").decode()}
-        for i in range(answer.n_headers):
-            header = answer.headers[i]
+        for header in answer.headers[:answer.n_headers]:
             self.headers[header.name.decode()] = header.value.decode()
         self.body = [_view(owner, piece.bytes, piece.n) for piece in answer.pieces[:answer.n_pieces]]
 
