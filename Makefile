@@ -220,9 +220,12 @@ $(SIMULATOR): LDFLAGS += $(SIMULATED:%=-Wl,--wrap=%)
 $(SIMULATOR): $(patsubst %.c,$(B)/%.c.o,$(wildcard tests/simulator/*.c)) $(B)/libserver.a $(B)/libapi.a $(B)/libfric.a
 	$(call quiet,LD,$@)$(CC) $(LDFLAGS) $^ -o $@ $(SERVER_LIBS)
 
-BENCHES := $(B)/tests/bench/bench $(B)/tests/bench/codec $(B)/tests/bench/local
+BENCHES := $(B)/tests/bench/bench $(B)/tests/bench/codec $(B)/tests/bench/find $(B)/tests/bench/local
 $(B)/tests/bench/bench: $(patsubst %,$(B)/tests/bench/%.c.o,bench mix yardstick) $(B)/libfric.a
 	$(call quiet,LD,$@)$(CC) $(LDFLAGS) $^ -o $@ $(CORE_LIBS)
+$(B)/tests/bench/find: $(B)/tests/bench/find.c.o $(B)/libfric.a
+	$(call quiet,LD,$@)$(CC) $(LDFLAGS) $^ -o $@ $(CORE_LIBS)
+
 $(B)/tests/bench/codec: $(B)/tests/bench/codec.c.o $(B)/libapi.a $(B)/libfric.a
 	$(call quiet,LD,$@)$(CC) $(LDFLAGS) $^ -o $@ $(API_LIBS)
 
