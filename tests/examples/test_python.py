@@ -22,7 +22,7 @@ from fake import FakeService
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 import frictiond
-from frictiond._document import QUERY
+from frictiond._document import QUERY, merge
 from frictiond._http import LONGEST_WAIT
 
 SCENE = json.loads((ROOT / "examples" / "scene" / "scene.json").read_text())  # 16 vertices, all types of contacts
@@ -680,6 +680,68 @@ def test_a_set_survives_every_failure(server, hasty, trouble, frames):
     assert contacts.name not in names_of_sets(frictiond.Client(server))
 
 
+def anchored(batch):
+    """The contacts of a batch, with anchors of 0."""
+    return merge(parts(batch)[0], {"collisions": {name: {"anchor": [0, 0, 0]} for name in batch["collisions"]}})
+
+
+@pytest.mark.parametrize("trouble", [[], ["pass", "half", "drop"] * 20, (["pass"] * 19 + ["forget"]) * 6,
+                                     (["pass"] * 19 + ["replace"]) * 6,
+                                     *(["pass"] * n + ["forget", "pass", "replace", "drop"] for n in range(1, 30, 7))])
+def test_steps_survive_every_failure(server, hasty, trouble):
+    """A set that ends 18 time steps, some of them with patches between, has the anchors of one that is asked for its
+    anchors and patched."""
+    rng = np.random.default_rng(5)
+    velocities, positions = np.array(TILE["velocities"]), np.array(TILE["positions"])
+    query = {"outputs": ["gradient", "collisions"], "collision_outputs": ["anchor"]}
+    with FakeService(server, *trouble) as fake, frictiond.Client(server).set(anchored(TILE)) as other:
+        with frictiond.Client(fake.url, frames=len(trouble) % 2 == 0).set(with_arrays(anchored(TILE))) as contacts:
+            for i in range(18):
+                v, x = velocities * rng.normal(size=(4, 3)), positions + 1e-3 * rng.normal(size=(4, 3))
+                if i % 5 == 2:
+                    contacts.patch(friction={"mu_s": 0.5 + 0.01 * i})
+                    other.patch(friction={"mu_s": 0.5 + 0.01 * i})
+                if i == 13:
+                    for one in (contacts, other):
+                        one.carry(other.evaluate(v, **query))
+                other.carry(other.evaluate(v, **query))
+                other.patch(positions=x, collisions={"face_vertex": {"surface_velocity": 1e-3 * v[0]}})
+                assert contacts.advance(v, x, collisions={"face_vertex": {"surface_velocity": 1e-3 * v[0]}}) is contacts.info
+                v *= np.nan
+                if i % 4 == 3:
+                    assert_same(contacts.evaluate(velocities, **query), other.evaluate(velocities, **query))
+            assert_same(contacts.evaluate(velocities, **query), other.evaluate(velocities, **query))
+            assert len(contacts._changes) < 16
+
+
+def test_a_step_that_is_refused_changes_nothing(server):
+    with FakeService(server, "pass", "pass", "pass", "forget", "pass", "pass", "forget") as fake:
+        with frictiond.Client(fake.url).set(anchored(TILE)) as contacts:
+            contacts.advance(TILE["velocities"], TILE["positions"])
+            expected = contacts.evaluate(TILE["velocities"])
+            for _ in range(2):  # first the set exists, then it was forgotten
+                with pytest.raises(frictiond.Error) as caught:
+                    contacts.advance(TILE["velocities"], [[0, 0, 0]] * 4)
+                assert caught.value.errors[0][0] == "/collisions/face_vertex/vertices/0"
+                assert_same(contacts.evaluate(TILE["velocities"]), expected)
+            with pytest.raises(frictiond.Error, match="/positions"):
+                contacts.advance(TILE["velocities"])
+    with frictiond.Client(server).set(parts(TILE)[0]) as contacts:
+        with pytest.raises(frictiond.Error, match="/collisions/face_vertex/anchor"):
+            contacts.advance(TILE["velocities"], TILE["positions"])
+    with pytest.raises(ValueError, match="closed"):
+        contacts.advance(TILE["velocities"], TILE["positions"])
+
+
+def test_bodies_advance(connect):
+    document = {"dim": 3, "body_positions": [[0, 0, 0]], "friction": {"eps_v": 1, "mu": 1}, "collisions": {"body_world": {
+        "bodies": [0], "point": [0, 0, -1], "normal": [0, 0, 1], "normal_force": 1, "anchor": [0, 0, 0]}}}
+    with connect().set(document) as contacts:
+        contacts.advance(body_velocities=[[0.25, 0, 0, 0, 0, 0]], body_positions=[[0.25, 0, 0]])
+        answer = contacts.evaluate(body_velocities=np.zeros((1, 6)), outputs=["collisions"], collision_outputs=["anchor"])
+        assert answer["collisions"]["body_world"]["anchor"].tolist() == [[0.25, 0, 0]]
+
+
 def test_a_patch_that_is_refused_changes_nothing(server):
     expected = plainly(server, "/v1/evaluate", TILE)
     with FakeService(server, "pass", "pass", "forget", "pass", "forget") as fake:
@@ -773,10 +835,12 @@ def test_a_unix_domain_socket(server, tmp_path):
         frictiond.Client(url, retries=0).info()
 
 
-@pytest.mark.parametrize("method", ["evaluate", "check", "pattern", "patch", "carry"])
+@pytest.mark.parametrize("method", ["evaluate", "check", "pattern", "patch", "carry", "advance"])
 def test_examples_of_docstrings_of_sets(connect, method):
-    with connect().set(parts(SCENE)[0]) as contacts:
-        example(getattr(frictiond.Set, method), contacts=contacts)
+    scene = merge(parts(SCENE)[0], {"collisions": {name: {"anchor": [0, 0, 0]} for name in SCENE["collisions"]}})
+    with connect().set(scene) as contacts:
+        example(getattr(frictiond.Set, method), contacts=contacts, v=np.zeros((16, 3)),
+                positions=np.array(SCENE["positions"]), h=0.01)
 
 
 # Errors

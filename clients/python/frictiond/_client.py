@@ -22,6 +22,7 @@ from ._document import (FRAME, JSON, PLACE, TERMS, VELOCITIES, WANTED, Batch, an
 from ._errors import Error, error_of
 from ._steps import Step, euler_step
 
+MOST_CHANGES = 16  # after so many, a set asks for its anchors, so as not to keep more
 LOST = ("unknown_set", "set_changed")  # codes of errors that another PUT resolves
 ACCEPT = f"{FRAME}, {JSON};q=0.5"
 DEFAULT_VELOCITIES = dict.fromkeys(VELOCITIES, VELOCITIES)
@@ -204,7 +205,7 @@ class Set:
     """Contacts that the service keeps prepared: see Client.set. Threads may share a set.
 
     The service may forget a set, or be replaced by one that does not have it. The set is then PUT again, with all
-    patches, from a copy, so you may change arrays after sending them. Every request states the version of the set, so
+    patches and steps, from a copy, so you may change arrays after sending them. Every request states the version of the set, so
     no answer is for contacts that somebody else has put under the same name. Leaving a `with` block deletes the set.
 
     name    in the service
@@ -223,8 +224,10 @@ class Set:
         self._path = "/v1/sets/" + urllib.parse.quote(self.name, safe="")
         lagged, self.query = parts_of(batch)
         body = joined(body_of(lagged, client.frames))
-        self._document = document_of(*body)
-        self._put(*body)
+        # The service computes anchors when a step ends. _document lacks these, but _base and _changes lead to them.
+        self._document = self._base = document_of(*body)
+        self._changes: list[tuple[str, str, tuple[Any, ...]]] = []
+        self._put(body)
 
     def evaluate(self, velocities: ArrayLike | None = None, **query: Any) -> Answer:
         """POST /v1/sets/NAME/evaluate: as Client.evaluate, for these contacts and this query. Pass velocities of bodies
@@ -275,14 +278,35 @@ class Set:
         """
         body = joined(body_of(fields, self._client.frames))
         with self._lock:
-            document = merge(self._contacts(), document_of(*body))
-            try:
-                self.info = self._client._ask("PATCH", self._path, *body, headers=self._means(), convert=False)
-            except Error as error:
-                if error.code not in LOST:
-                    raise
-                self._put(*body_of(document, self._client.frames))
-            self._document = document
+            patch = document_of(*body)
+            document = merge(self._contacts(), patch)
+            if self._changes and not _has_all_anchors(patch, document):
+                self._change(document, self._base, [*self._changes, ("PATCH", "", body)])
+            else:
+                self._change(document, document, [], ("PATCH", "", body))
+            return self.info
+
+    def advance(self, velocities: ArrayLike | None = None, positions: ArrayLike | None = None, **fields: Any) -> Answer:
+        """POST /v1/sets/NAME/advance: ends a time step. The anchors of all contacts become those that they have at these
+        velocities, and the positions are those with which the next step begins. All contacts must have an anchor.
+        fields: body_velocities and body_positions of a set with bodies; lagged_velocities, lagged_body_velocities and
+        collisions={group: {"surface_velocity": ..}} for the next step. A refused step changes nothing. Returns info.
+
+            contacts.advance(v, positions + h * v)["n_vertices"]    # 16
+        """
+        given = {"velocities": velocities, "positions": positions, **fields}
+        step = {name: value for name, value in given.items() if value is not None}
+        body = joined(body_of(step, self._client.frames))
+        with self._lock:
+            next_step = {name: value for name, value in document_of(*body).items() if name not in VELOCITIES}
+            document = merge(self._contacts(), next_step)
+            change = ("POST", "/advance", body)
+            if len(self._changes) < MOST_CHANGES:
+                self._change(document, self._base, [*self._changes, change])
+            else:
+                anchors = self._anchors_at({name: value for name, value in step.items() if name in VELOCITIES})
+                document = merge(document, {"collisions": {name: {"anchor": anchor} for name, anchor in anchors.items()}})
+                self._change(document, document, [], change)
             return self.info
 
     def carry(self, answer: Answer, ratio: float = 1.0) -> Answer:
@@ -379,10 +403,46 @@ class Set:
                     raise
             with self._lock:
                 if meant == self._means():  # otherwise another thread has put or patched it meanwhile
-                    self._put(*body_of(self._contacts(), self._client.frames))
+                    self._contacts()
+                    self._restore(self._base, self._changes)
 
-    def _put(self, pieces, kind):
-        self.info = self._client._ask("PUT", self._path, pieces, kind, convert=False)
+    def _put(self, body):
+        self.info = self._client._ask("PUT", self._path, *body, convert=False)
+
+    def _send(self, method, path, body):
+        self.info = self._client._ask(method, self._path + path, *body, headers=self._means(), convert=False)
+
+    def _restore(self, base, changes):
+        for last in (False, False, True):
+            try:
+                self._put(body_of(base, self._client.frames))
+                for change in changes:
+                    self._send(*change)
+                return
+            except Error as error:
+                if error.code not in LOST or last:
+                    raise
+
+    def _change(self, document, base, changes, change=None):
+        """Sends a change, by default the last one. If the set is lost, sends all that leads to the same."""
+        try:
+            self._send(*(change or changes[-1]))
+        except Error as error:
+            if error.code not in LOST:
+                raise
+            self._restore(base, changes)
+        self._document, self._base, self._changes = document, base, changes
+
+    def _anchors_at(self, velocities):
+        asked = {**velocities, "outputs": ["collisions"], "collision_outputs": ["anchor"]}
+        for last in (False, True):
+            try:
+                return anchors_of(self._client._ask("POST", self._path + "/evaluate",
+                                                    *body_of(asked, self._client.frames), headers=self._means()))
+            except Error as error:
+                if error.code not in LOST or last:
+                    raise
+                self._restore(self._base, self._changes)
 
     def _contacts(self):
         if self._document is None:
@@ -391,6 +451,12 @@ class Set:
 
     def _means(self):
         return {"If-Collision-Set-Version": self.info["version"]}
+
+
+def _has_all_anchors(patch, document):
+    """Whether a patch brings all anchors, so that the document has them."""
+    groups = patch.get("collisions")
+    return isinstance(groups, dict) and all("anchor" in (groups.get(name) or {}) for name in document["collisions"])
 
 
 _sets: "weakref.WeakSet[Set]" = weakref.WeakSet()
