@@ -556,7 +556,8 @@ bool api_set_query_is_large(const struct api_service *service, const struct api_
 
 /* clang-format off */
 #define ONE_VERTEX_SET "'dim': 3, 'n_vertices': 1, 'friction': {'eps_v': 0.5, 'mu': 0.5}, " \
-	"'collisions': {'plane_vertex': {'vertices': [0], 'plane_normal': [0, 0, 1], 'normal_force': 8}}"
+	"'collisions': {'plane_vertex': {'vertices': [0], 'plane_normal': [0, 0, 1], 'normal_force': 8," \
+	" 'anchor': [0, 0, 0]}}"
 
 const struct api_operation api_get_sets = {
 	.handler = get_sets, .refuses_url_query = true, .is_large = list_is_large,

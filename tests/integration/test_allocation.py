@@ -138,6 +138,8 @@ int main(void)
 	report("prepared(", fric_prepare(&context, &batch, &with_barrier, &error));
 	REPORT(fric_current_create(&context, with_barrier, positions, &current, &error));
 	REPORT(fric_longest_step(&context, with_barrier, positions, velocities, 0.1, &step, &error));
+	REPORT(fric_carry_anchors(&context, 3, N_VERTICES, positions, batch.groups, batch.groups,
+	                          (double *[FRIC_N_VERTEX_TYPES]){gradient, gradient, gradient, gradient, gradient}, &error));
 	fric_current_free(current);
 	fric_contacts_free(with_barrier);
 	fric_pattern_free(pattern);
