@@ -178,7 +178,7 @@ def apart(pair, boxes, reach):
 class Contact:
     def __init__(self, group, vertices, plane=None):
         self.group, self.vertices, self.plane = group, vertices, plane
-        self.weight, self.mollifier, self.square, self.anchor = Fraction(0), Fraction(0), None, None
+        self.weight, self.mollifier, self.square, self.choice = Fraction(0), Fraction(0), None, None
 
     def take(self, close, weight, mollifier):
         self.weight, self.mollifier = self.weight + weight, mollifier
@@ -223,9 +223,8 @@ class Finding:
         previous = self.request['previous']
         old = anchors.old_contacts(previous['collisions'], self.dim)
         new = [c for group in self.contacts.values() for c in group]
-        self.choices = anchors.choices(old, new, self.positions, self.dim)
-        for contact, choice in zip(new, self.choices):
-            contact.anchor = choice.anchor
+        for contact, choice in zip(new, anchors.choices(old, new, self.positions, self.dim)):
+            contact.choice = choice
 
     def unsafe(self):
         """Decisions that are closer than rounding but not exact: nothing that a test can judge."""
@@ -265,5 +264,5 @@ class Finding:
             out['plane_normal'] = [list(c.plane[1]) for c in group]
             out['plane_origin'] = [list(c.plane[2]) for c in group]
         if 'previous' in self.request:
-            out['anchor'] = [[float(x) for x in c.anchor] for c in group]
+            out['anchor'] = [[float(x) for x in c.choice.anchor] for c in group]
         return out
