@@ -6,6 +6,7 @@ moves along straight lines does so in between. Other intervals are halved. Nothi
 import numpy as np
 
 MOST = 1000  # intervals at once
+ROUNDS = 1000
 
 
 def dot(a, b):
@@ -71,8 +72,8 @@ class Motion:
         self.split = {'edge_edge': 2}.get(group, 1)
         if group == 'plane_vertex':
             pad = [0.0] * (3 - len(pairs[0].plane[1]))
-            self.normal = np.array([[float(x) for x in p.plane[1]] + pad for p in pairs])
-            self.origin = np.array([[float(x) for x in p.plane[2]] + pad for p in pairs])
+            self.normal = np.array([[float(x) for x in p.plane[1]] + pad for p in pairs], np.longdouble)
+            self.origin = np.array([[float(x) for x in p.plane[2]] + pad for p in pairs], np.longdouble)
             self.normal /= np.linalg.norm(self.normal, axis=1)[:, None]
 
     def at(self, which, t):
@@ -101,11 +102,13 @@ class Motion:
         which = np.arange(len(self.pairs))
         goal = keep * self.gaps(which, np.zeros(len(which)))
         low, high, found = 1.0, 1.0, None
-        t0, t1 = np.zeros(len(which)), np.ones(len(which))
+        t0, t1 = np.zeros(len(which), np.longdouble), np.ones(len(which), np.longdouble)
         bad = self.gaps(which, t1) < goal
         if bad.any():
             high = found = 1.0
-        while len(which):
+        for _ in range(ROUNDS):
+            if not len(which):
+                break
             order = np.argsort(t0, kind='stable')  # the earliest first: what they find makes others unnecessary
             later = [x[order[MOST:]] for x in (which, t0, t1)]
             which, t0, t1 = (x[order[:MOST]] for x in (which, t0, t1))
@@ -117,7 +120,7 @@ class Motion:
                 high = found = middle[bad].min()
             n = r / np.where(size > 0, size, 1)[:, None]
             rest = np.minimum(*(self.apart(which, t, n) for t in (t0, t1))) < goal[which]
-            small = rest & (t1 - t0 <= 1e-9 * t1 + 1e-300)
+            small = rest & (t1 - t0 <= 1e-9 * t1 + 1e-14)
             if small.any():
                 low = min(low, t0[small].min())
             rest &= ~small
@@ -125,7 +128,8 @@ class Motion:
                 (which[rest], t0[rest], middle[rest]), (which[rest], middle[rest], t1[rest]), later))
             rest = t0 < min(low, high)
             which, t0, t1 = which[rest], t0[rest], t1[rest]
-        return min(low, high), found
+        low = min(low, t0.min(initial=1))  # what is left after so many rounds is not known
+        return float(min(low, high)), None if found is None else float(found)
 
 
 def motions(pairs, positions, direction, dmin):
@@ -133,7 +137,7 @@ def motions(pairs, positions, direction, dmin):
     if not pairs:
         return
     dim = len(positions[0])
-    start, way = (np.array([[*p, *[0.0] * (3 - dim)] for p in rows], float) for rows in (positions, direction))
+    start, way = (np.array([[*p, *[0.0] * (3 - dim)] for p in rows], np.longdouble) for rows in (positions, direction))
     shift = start[0].copy()
     for group in [*WAY, 'plane_vertex']:
         mine = [p for p in pairs if p.group == group]
@@ -155,5 +159,5 @@ def gaps(pairs, positions, dmin):
     """At the start: [(gap, pair)]"""
     out = []
     for m in motions(pairs, positions, [[0.0] * len(p) for p in positions], dmin):
-        out += zip(m.gaps(np.arange(len(m.pairs)), np.zeros(len(m.pairs))), m.pairs)
+        out += zip(map(float, m.gaps(np.arange(len(m.pairs)), np.zeros(len(m.pairs)))), m.pairs)
     return out
