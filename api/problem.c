@@ -116,6 +116,26 @@ bool api_fault_core(struct api_fault *fault, const struct fric_error *error)
 	return fault_contact(fault, error, reasons[error->code].words);
 }
 
+bool api_fault_in_mesh(struct api_fault *fault, const struct fric_error *error, const int32_t *vertices)
+{
+	const struct api_path root = {0}, positions = {&root, "positions", 0}, at = {&positions, NULL, (size_t)vertices[0]};
+	char stencil[64] = "";
+	int end = 0;
+	for (int v = 0; v < fric_stencil_size(error->group); v++)
+		end += snprintf(stencil + end, sizeof(stencil) - (size_t)end, "%s%d", v ? ", " : "", vertices[v]);
+	return api_fault_at(fault, reasons[error->code].code, &at, "%s of vertices %s: %s", fric_type_name(error->group),
+	                    stencil, reasons[error->code].words);
+}
+
+bool api_fault_finding(struct api_fault *fault, const struct fric_error *error)
+{
+	const struct api_path root = {0}, positions = {&root, "positions", 0};
+	if (error->code == FRIC_E_NOT_FINITE)
+		return api_fault_at(fault, API_E_RESULT_OVERFLOW, &positions,
+		                    "a distance, an area or a mollifier does not fit a double");
+	return api_fault_core(fault, error);
+}
+
 bool api_fault_slope(struct api_fault *fault, const struct fric_error *error, const char *pointer)
 {
 	char words[API_MAX_DETAIL];

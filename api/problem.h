@@ -10,6 +10,10 @@
 
 /* Converts an error of the core to a fault, with a pointer to the contact if it has one. @return false */
 bool api_fault_core(struct api_fault *fault, const struct fric_error *error);
+/* As api_fault_core, for an error at a contact that was found in a mesh: points to the first of its vertices. */
+bool api_fault_in_mesh(struct api_fault *fault, const struct fric_error *error, const int32_t *vertices);
+/* As api_fault_core, for a call that finds contacts. */
+bool api_fault_finding(struct api_fault *fault, const struct fric_error *error);
 
 /* Sets the fault FRIC_E_NOT_FINITE at a contact, in a derivative with respect to the field at a pointer. @return
  * false */

@@ -70,6 +70,7 @@
 	X(REPEATED_POINTER, "repeated_pointer", 422) \
 	X(MALFORMED_NAME, "malformed_name", 422) \
 	X(RESULT_OVERFLOW, "overflow", 422) \
+	X(MOVED_TOO_FAR, "moved_too_far", 422) \
 	X(ADDRESS_HAS_TOO_MANY_CONNECTIONS, "address_has_too_many_connections", 429) \
 	X(HEAD_TOO_LONG, "head_too_long", 431) \
 	X(INTERNAL_ERROR, "internal_error", 500) \

@@ -17,14 +17,9 @@ static bool decode(struct api_job *job)
 	return api_job_read(job) && api_check_contacts(&check, &f->request);
 }
 
-/* Reports a number that does not fit a double, or passes on another failure of the core. */
 static bool found(struct api_job *job, enum fric_code code)
 {
-	const struct api_path root = {0}, positions = {&root, "positions", 0};
-	if (code == FRIC_E_NOT_FINITE)
-		return api_fault_at(job->fault, API_E_RESULT_OVERFLOW, &positions,
-		                    "a distance, an area or a mollifier does not fit a double");
-	return api_job_core(job, code);
+	return code == FRIC_OK || api_fault_finding(job->fault, &job->error);
 }
 
 static bool find(struct api_job *job)
@@ -40,30 +35,11 @@ static bool find(struct api_job *job)
 
 /* ---- the longest step ---- */
 
-/* Reports a pair that touches at the start; a mesh has no stencils to point to. */
-static bool fault_penetration(struct api_job *job, int32_t vertex, const char *group)
-{
-	const struct api_path root = {0}, positions = {&root, "positions", 0}, at = {&positions, NULL, (size_t)vertex};
-	return api_fault_at(job->fault, API_E_PENETRATION, &at,
-	                    "penetration: a pair of %s with this vertex is not farther apart than \"min_distance\"", group);
-}
-
 static bool step_of_mesh(struct api_job *job)
 {
 	const struct api_finding *f = job->more;
 	const struct api_contacts_request *q = &f->request;
-	struct fric_mesh_step step;
-	const enum fric_code code = fric_mesh_longest_step(&job->context, f->mesh, q->positions, q->step_direction,
-	                                                   q->finding.min_distance, q->keep, &step, &job->error);
-	if (code == FRIC_E_PENETRATION)
-		return fault_penetration(job, step.vertices[0], fric_type_name(step.group));
-	int32_t *vertices = api_job_array(job, FRIC_MAX_STENCIL, sizeof(*vertices));
-	if (!found(job, code) || !vertices)
-		return false;
-	for (int v = 0; v < FRIC_MAX_STENCIL; v++)
-		vertices[v] = step.vertices[v];
-	api_render_step(job, step.step, step.group, step.vertices[0] < 0 ? NULL : vertices);
-	return true;
+	return api_step_of_mesh(job, f->mesh, q->positions, q->step_direction, q->finding.min_distance, q->keep);
 }
 
 /* Points to the candidate. */
@@ -128,7 +104,8 @@ static bool answer_collisions(struct api_job *job)
 		q->has_mesh ? (struct api_found_planes){{q->surface.plane_normals, q->dim}, {q->surface.plane_origins, q->dim}}
 					: (struct api_found_planes){of_planes->plane_normal, of_planes->plane_origin};
 	struct fric_group groups[FRIC_N_VERTEX_TYPES];
-	if (!api_found_groups(job, q->dim, f->found, &planes, groups) || (q->has_previous && !carry(job, groups)))
+	if (!api_found_groups(&job->arena, q->dim, f->found, &planes, groups, job->fault) ||
+	    (q->has_previous && !carry(job, groups)))
 		return false;
 	api_render_found(job, q->dim, groups, q->has_previous);
 	return true;

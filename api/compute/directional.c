@@ -70,6 +70,9 @@ bool api_evaluate_longest_step(struct api_job *job)
 	const struct api_query *q = &job->query;
 	const double *positions = api_job_current_positions(job);
 	struct fric_step step;
+	if (positions && job->set && job->set->neighbours)
+		return api_step_of_mesh(job, job->set->neighbours->mesh, positions, q->step_direction,
+		                        job->set->neighbours->dmin, q->keep);
 	if (!positions || (!job->pairs && !prepare_pairs(job)) ||
 	    !api_job_core(job, fric_longest_step(&job->context, job->pairs, positions, q->step_direction, q->keep, &step,
 	                                         &job->error)))

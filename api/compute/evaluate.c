@@ -121,6 +121,8 @@ static void weigh(const struct api_job *job, struct api_work *work)
 		work->contact_ns += API_COST_BARRIER;
 	if ((q->terms & FRIC_TERM_BARRIER) && (q->outputs[API_HESSIAN] || q->outputs[API_HESSIAN_PRODUCTS]))
 		work->contact_ns += API_COST_BLOCK;
+	if (q->outputs[API_LONGEST_STEP] && job->set && job->set->neighbours)
+		work->pairs_ns += API_COST_LONGEST_STEP * (uint64_t)job->set->neighbours->n_primitives;
 	if (api_job_opens_set(job))
 		api_work_add_document(work, job->set);
 	work->contact_ns += API_COST_STEP * q->n_steps + API_COST_PRODUCT * q->n_vectors;

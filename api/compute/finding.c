@@ -1,57 +1,8 @@
 #include "api/compute/finding.h"
 
-#include <math.h>
 #include <string.h>
 
-#include "api/base/account.h"
 #include "api/problem.h"
-
-static bool exists(enum fric_type type, size_t dim)
-{
-	const int only = api_collisions.rules[type].only;
-	return !only || (size_t)only == dim;
-}
-
-/* ---- groups ---- */
-
-/* Copies the rows of planes to which contacts refer. @return NULL with the fault set */
-static const double *rows_of(struct api_job *job, const struct fric_values *values, const struct fric_found_group *of,
-                             size_t dim)
-{
-	double *rows = api_job_array(job, of->n * dim, sizeof(*rows));
-	for (size_t i = 0; i < of->n && rows; i++) {
-		if (i % API_SPAN == 0 && api_account_is_stopped() && !api_fault_stopped(job->fault))
-			return NULL;
-		memcpy(rows + i * dim, values->data + (size_t)of->plane[i] * values->stride, dim * sizeof(*rows));
-	}
-	return rows;
-}
-
-static bool add_planes(struct api_job *job, const struct fric_found_group *of, const struct api_found_planes *planes,
-                       size_t dim, struct fric_group *g)
-{
-	const double *normals = rows_of(job, &planes->normals, of, dim),
-				 *origins = normals ? rows_of(job, &planes->origins, of, dim) : NULL;
-	g->plane_normal = (struct fric_values){normals, dim};
-	g->plane_origin = (struct fric_values){origins, dim};
-	return origins;
-}
-
-bool api_found_groups(struct api_job *job, size_t dim, const struct fric_found *found,
-                      const struct api_found_planes *planes, struct fric_group groups[FRIC_N_VERTEX_TYPES])
-{
-	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++) {
-		const struct fric_found_group of = fric_found_group(found, type);
-		groups[type] = (struct fric_group){.n = of.n, .vertices = of.vertices, .weight = {of.weight, 1}};
-		if (type == FRIC_EDGE_EDGE)
-			groups[type].mollifier = (struct fric_values){of.mollifier, 1};
-		if (type == FRIC_PLANE_VERTEX && !add_planes(job, &of, planes, dim, &groups[type]))
-			return false;
-	}
-	return true;
-}
-
-/* ---- the answer ---- */
 
 void api_render_found_counts(struct api_job *job, size_t n_vertices, const struct fric_found *found)
 {
@@ -98,7 +49,7 @@ void api_render_found(struct api_job *job, size_t dim, const struct fric_group g
 {
 	json_t *collisions = api_render_add(&job->render, job->render.document.root, "collisions", json_object());
 	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
-		if (exists(type, dim))
+		if (api_type_exists(type, dim))
 			render_group(job, dim, type, &groups[type], has_anchors, collisions);
 }
 
@@ -108,7 +59,7 @@ void api_render_found_distances(struct api_job *job, size_t dim, const struct fr
 	json_t *distances = api_render_add(r, r->document.root, "distances", json_object());
 	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++) {
 		const struct fric_found_group of = fric_found_group(found, type);
-		if (exists(type, dim))
+		if (api_type_exists(type, dim))
 			add(r, distances, fric_type_name(type), API_F64, of.distance, of.n, 0);
 	}
 }
@@ -121,4 +72,29 @@ void api_render_step(struct api_job *job, double step, enum fric_type type, cons
 	api_render_number(r, object, "step", step);
 	api_render_add(r, object, "group", vertices ? json_string(fric_type_name(type)) : json_null());
 	api_render_add(r, object, "vertices", vertices ? api_render_array(r, API_I32, vertices, k, 0, 0) : json_null());
+}
+
+/* Reports a pair that touches at the start; a mesh has no stencils to point to. */
+static bool fault_penetration(struct api_job *job, int32_t vertex, enum fric_type group)
+{
+	const struct api_path root = {0}, positions = {&root, "positions", 0}, at = {&positions, NULL, (size_t)vertex};
+	return api_fault_at(job->fault, API_E_PENETRATION, &at,
+	                    "penetration: the distance of a pair (%s) with this vertex is not larger than the minimum",
+	                    fric_type_name(group));
+}
+
+bool api_step_of_mesh(struct api_job *job, const struct fric_mesh *mesh, const double *positions,
+                      const double *direction, double min_distance, double keep)
+{
+	struct fric_mesh_step step;
+	const enum fric_code code =
+		fric_mesh_longest_step(&job->context, mesh, positions, direction, min_distance, keep, &step, &job->error);
+	if (code == FRIC_E_PENETRATION)
+		return fault_penetration(job, step.vertices[0], step.group);
+	int32_t *vertices = api_job_array(job, FRIC_MAX_STENCIL, sizeof(*vertices));
+	if (code != FRIC_OK || !vertices)
+		return code == FRIC_OK ? false : api_fault_finding(job->fault, &job->error);
+	memcpy(vertices, step.vertices, sizeof(step.vertices));
+	api_render_step(job, step.step, step.group, step.vertices[0] < 0 ? NULL : vertices);
+	return true;
 }

@@ -6,16 +6,6 @@
 
 #include "api/compute/job.h"
 
-/* The planes to which found contacts refer: of a mesh, or of a group of candidates. */
-struct api_found_planes {
-	struct fric_values normals, origins;
-};
-
-/* Makes groups, as a batch has them, of what was found. Rows of planes are copied into the arena.
- * @return false with the fault set */
-bool api_found_groups(struct api_job *job, size_t dim, const struct fric_found *found,
-                      const struct api_found_planes *planes, struct fric_group groups[FRIC_N_VERTEX_TYPES]);
-
 /* Adds n_vertices, n_collisions and min_distance to the answer. */
 void api_render_found_counts(struct api_job *job, size_t n_vertices, const struct fric_found *found);
 /* Adds collisions: all groups of the dimension. Anchors are added where a group has them. */
@@ -25,5 +15,8 @@ void api_render_found(struct api_job *job, size_t dim, const struct fric_group g
 void api_render_found_distances(struct api_job *job, size_t dim, const struct fric_found *found);
 /* Adds longest_step. @param vertices  [k] of the pair that limits it, in the arena; NULL: nothing does */
 void api_render_step(struct api_job *job, double step, enum fric_type type, const int32_t *vertices);
+/* Computes longest_step over all pairs of a mesh, and adds it. */
+bool api_step_of_mesh(struct api_job *job, const struct fric_mesh *mesh, const double *positions,
+                      const double *direction, double min_distance, double keep);
 
 #endif

@@ -21,7 +21,8 @@ static int64_t now(void)
 
 bool api_job_core(struct api_job *job, enum fric_code code)
 {
-	return code == FRIC_OK || api_fault_core(job->fault, &job->error);
+	const struct api_neighbours *neighbours = job->set ? job->set->neighbours : job->own_neighbours;
+	return code == FRIC_OK || api_neighbours_fault(neighbours, &job->error, job->fault);
 }
 
 void *api_job_array(struct api_job *job, size_t n, size_t size)
@@ -106,7 +107,8 @@ bool api_job_open_set(struct api_job *job)
 		return true;
 	return api_job_admit_document(job, job->set) &&
 	       api_archive_read(&job->set->document, &job->arena, &job->set_document, job->fault) &&
-	       api_check_set(&check, &job->lagged, &job->set_velocities, &facts);
+	       api_check_set(&check, &job->lagged, &job->set_velocities, &facts) &&
+	       (!job->set->neighbours || api_fill_groups(&job->arena, job->set->neighbours, &job->lagged, job->fault));
 }
 
 static size_t n_skipped(const struct api_job *job)
@@ -146,6 +148,8 @@ const double *api_job_current_positions(struct api_job *job)
 	const size_t n = job->facts.n_vertices * job->facts.dim;
 	if (job->query.current_positions)
 		return job->query.current_positions;
+	if (job->set && job->set->neighbours)
+		return job->set->neighbours->positions;
 	if (job->set && !api_job_open_set(job))
 		return NULL;
 	if (job->lagged.batch.positions)
@@ -192,9 +196,20 @@ static void take_contacts(struct api_job *job, const struct fric_contacts *conta
 	job->pairs = barrier ? contacts : NULL;
 }
 
+/* Finds the contacts of a lagged part that has a mesh. */
+static bool find_contacts(struct api_job *job)
+{
+	if (!job->lagged.has_mesh)
+		return true;
+	job->own_neighbours = api_neighbours_create(&job->context, job->service->pool, &job->lagged, job->fault);
+	return job->own_neighbours && api_fill_groups(&job->arena, job->own_neighbours, &job->lagged, job->fault);
+}
+
 static bool prepare_whole(struct api_job *job)
 {
 	const struct api_query *q = &job->query;
+	if (!find_contacts(job))
+		return false;
 	const bool barrier = (q->terms & FRIC_TERM_BARRIER) ||
 	                     (q->outputs[API_LONGEST_STEP] && api_allows_barrier(&job->lagged.obstacles));
 	job->lagged.batch.terms = q->terms | (barrier ? FRIC_TERM_BARRIER : 0);
@@ -222,8 +237,11 @@ static bool is_without_friction(const struct api_job *job)
 bool api_job_opens_set(const struct api_job *job)
 {
 	const struct api_query *q = &job->query;
-	return job->set && (q->outputs[API_LONGEST_STEP] ||
-	                    ((q->terms & FRIC_TERM_BARRIER) && (!q->current_positions || is_without_friction(job))));
+	if (!job->set)
+		return false;
+	const bool needs_positions = !q->current_positions && !job->set->neighbours;
+	return (q->outputs[API_LONGEST_STEP] && !job->set->neighbours) ||
+	       ((q->terms & FRIC_TERM_BARRIER) && (needs_positions || is_without_friction(job)));
 }
 
 static bool prepare_without_friction(struct api_job *job)
@@ -376,8 +394,10 @@ void api_job_weigh(const struct api_job *job, struct api_work *work)
 	work->contact_ns += API_COST_SUMS;
 	if (job->set)
 		api_work_add_set(work, job->set);
-	else
+	else {
 		api_work_add_batch(work, &job->lagged.batch);
+		api_work_add_mesh(work, &job->lagged.surface, API_COST_PAIR + work->contact_ns);
+	}
 	work->n_numbers += api_n_dofs(api_job_dim(job), work->n_vertices, work->n_bodies);
 	if (job->set ? job->set->facts.skip_degenerate : job->lagged.batch.skip_degenerate)
 		work->n_nodes += SKIPPED_NODES * api_work_contacts(work);
@@ -446,6 +466,7 @@ bool api_job_run(const struct api_call *call, const struct api_steps *steps, str
 	fric_current_free(job.own_current);
 	fric_state_free(job.own_state);
 	fric_contacts_free(job.own_pairs);
+	api_neighbours_free(job.own_neighbours);
 	fric_contacts_free(job.own_contacts);
 	api_document_free(&job.document);
 	api_document_free(&job.set_document);

@@ -48,9 +48,10 @@ struct api_job {
 	const struct fric_contacts *pairs; /* contacts for the longest step, prepared with the barrier; NULL: none yet */
 	struct fric_contacts *own_pairs;
 	struct fric_state *own_state;
-	struct fric_current *own_current; /* where the barrier acts; NULL: it is not asked for */
-	struct api_set *set;              /* owner of the contacts, borrowed; NULL: own_contacts */
-	struct api_document set_document; /* set by api_job_open_set */
+	struct fric_current *own_current;      /* where the barrier acts; NULL: it is not asked for */
+	struct api_set *set;                   /* owner of the contacts, borrowed; NULL: own_contacts */
+	struct api_neighbours *own_neighbours; /* of a lagged part with a mesh */
+	struct api_document set_document;      /* set by api_job_open_set */
 	struct api_lagged_velocities set_velocities;
 	const double *slip_velocities; /* [n_dofs] velocities of asked.state, unless the set provides the state */
 	struct fric_query asked;       /* input of the core's evaluations */

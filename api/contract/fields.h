@@ -77,12 +77,13 @@ struct api_rule {
 	enum api_range range;
 	enum api_length shape[API_MAX_SHAPE]; /* for arrays */
 	bool required;
-	bool one_for_all;                           /* one row may be sent for all; a row of length 1 is then a number */
-	bool bare;                                  /* the single row of one_for_all may be a number if its length is 1 */
-	int only;                                   /* the only dimension in which the field exists; 0: both */
-	unsigned types;                             /* bit set of the object types that have the field; 0: all */
-	int least, most;                            /* for integers; most 0: no upper bound */
-	bool or_null;                               /* of answers: null is allowed in place of a number */
+	unsigned optional; /* bit set of the object types in which it is not required all the same */
+	bool one_for_all;  /* one row may be sent for all; a row of length 1 is then a number */
+	bool bare;         /* the single row of one_for_all may be a number if its length is 1 */
+	int only;          /* the only dimension in which the field exists; 0: both */
+	unsigned types;    /* bit set of the object types that have the field; 0: all */
+	int least, most;   /* for integers; most 0: no upper bound */
+	bool or_null;      /* of answers: null is allowed in place of a number */
 	const char *const *words, *const *meanings; /* NULL-terminated; the first word is the default of an API_WORD */
 	const struct api_object *const *objects;    /* NULL-terminated: one kind of object, or alternatives */
 	const char *fallback;                       /* the default as JSON; NULL: no default, or the first word */
@@ -175,6 +176,13 @@ extern const struct api_object api_request, api_set_document, api_set_query, api
 	api_position_jacobian, api_jvp_request, api_set_jvp_query, api_vjp_request, api_set_vjp_query, api_cotangents,
 	api_set_advance, api_next_collisions;
 
+/* Whether contacts of a type exist in a dimension. */
+static inline bool api_type_exists(enum fric_type type, size_t dim)
+{
+	const int only = api_collisions.rules[type].only;
+	return !only || (size_t)only == dim;
+}
+
 /* Names of values per contact, and formats of matrices. */
 extern const char *const api_collision_output_names[FRIC_N_OUTPUTS + 1];
 enum api_hessian_format { API_HESSIAN_FORMATS(API_PLACE) };
@@ -203,7 +211,7 @@ extern const struct api_object *const api_step_answers[]; /* of the output longe
 enum { API_PATTERN_FORMAT, API_PATTERN_TRIANGLE, API_N_PATTERN };
 extern const char *const api_pattern_formats[];
 extern const struct api_object api_set_patch, api_set_answer, api_set_list_answer, api_pattern_url_query,
-	api_check_url_query;
+	api_check_url_query, api_contacts_url_query;
 /* Indexed by format, in the order of api_pattern_formats; NULL-terminated. */
 extern const struct api_object *const api_pattern_answers[];
 

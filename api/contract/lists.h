@@ -37,7 +37,7 @@
 	X(API_REQUEST_BARRIER, "barrier", .kind = API_OBJECT, .types = LAGGED, .objects = ONE(api_barrier), \
 	  .meaning = "normal force of groups without their own") \
 	X(API_REQUEST_COLLISIONS, "collisions", .kind = API_OBJECT, .types = LAGGED, .objects = ONE(api_collisions), \
-	  .required = true, .meaning = "the contacts") \
+	  .required = true, .optional = BIT(API_SET_DOCUMENT), .meaning = "the contacts; of a set, required without mesh") \
 	X(API_REQUEST_OUTPUTS, "outputs", .kind = API_WORDS, .types = EVALUATED, .words = outputs, \
 	  .fallback = "['potential', 'gradient', 'hessian']", .meaning = "results to return") \
 	X(API_REQUEST_HESSIAN, "hessian", .kind = API_OBJECT, .types = EVALUATED, .objects = ONE(api_hessian), \
@@ -77,7 +77,15 @@
 	X(API_REQUEST_WRT, "wrt", .kind = API_POINTERS, .types = FOR_VJP, .required = true, \
 	  .meaning = "JSON Pointers (RFC 6901) to the fields to differentiate with respect to, each at most once") \
 	X(API_REQUEST_NEXT_COLLISIONS, "collisions", .kind = API_OBJECT, .types = ADVANCED, \
-	  .objects = ONE(api_next_collisions), .meaning = "what changes at contacts with the next step")
+	  .objects = ONE(api_next_collisions), .meaning = "what changes at contacts with the next step") \
+	X(API_REQUEST_MESH, "mesh", .kind = API_OBJECT, .types = BIT(API_SET_DOCUMENT), .objects = ONE(api_mesh), \
+	  .meaning = "the primitives that may touch, in place of collisions: contacts are found at positions, and their" \
+	  " closest features searched. Needs positions, barrier and friction") \
+	X(API_REQUEST_MARGIN, "margin", .kind = API_NUMBER, .range = API_NON_NEGATIVE, .types = BIT(API_SET_DOCUMENT), \
+	  .unit = LENGTH, .meaning = "how much closer than dhat + dmin pairs may come that are not close at positions; by" \
+	  " default dhat. Only with mesh") \
+	X(API_REQUEST_ANCHORS, "anchors", .kind = API_BOOL, .types = BIT(API_SET_DOCUMENT), .fallback = "false", \
+	  .meaning = "whether contacts have anchors, which advance carries over; only with mesh")
 
 #define API_FRICTION_FIELDS(X) \
 	X(API_FRICTION_EPS_V, "eps_v", BY(EPS_V), .kind = API_NUMBER, .range = API_POSITIVE, .unit = VELOCITY, \

@@ -122,7 +122,9 @@ const struct api_object api_set_document = {
 	"The lagged part of a batch, to be stored under a name: EvaluateRequest without velocities, outputs and their"
 	" options. All arrays over vertices have n_vertices rows.",
 	request_rules, API_N_REQUEST, API_SET_DOCUMENT,
-	"{'dependentRequired': {'lagged_body_velocities': ['body_positions']}}"};
+	"{'dependentRequired': {'lagged_body_velocities': ['body_positions'], 'margin': ['mesh'], 'anchors': ['mesh'],"
+	" 'mesh': ['positions', 'barrier', 'friction']},"
+	" 'oneOf': [{'required': ['collisions']}, {'required': ['mesh']}]}"};
 const struct api_object api_set_query = {
 	"CollisionSetQuery",
 	"The rest of an EvaluateRequest, for a collision set: velocities, outputs and their options. Fields that the set"

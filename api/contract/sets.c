@@ -19,6 +19,10 @@ static const struct api_rule set_rules[] = {
 	 .meaning = "number of contacts per group"},
 	COUNT("idle_seconds", "the set is forgotten after this time without use"),
 	SKIPPED_AS("the first 16 skipped contacts; present, possibly empty, with on_degenerate skip"),
+	{.name = "min_distance", .kind = API_NUMBER, .range = API_NON_NEGATIVE, .or_null = true, .unit = LENGTH,
+	 .meaning = "of a set from a mesh: the least distance found at positions; null without contacts"},
+	{.name = "margin", .kind = API_NUMBER, .range = API_NON_NEGATIVE, .unit = LENGTH,
+	 .meaning = "of a set from a mesh: twice the distance that vertices may move from positions"},
 	{.name = "n_skipped", .kind = API_INTEGER, .meaning = "number of skipped contacts; accompanies skipped"},
 	{.name = "bytes", .kind = API_INTEGER, .required = true, .types = BIT(LISTED), .meaning = "memory of the set"},
 };
@@ -26,6 +30,10 @@ const struct api_object api_set_answer = {
 	"CollisionSetDescription", "Description of a set.", set_rules, N_OF(set_rules), DESCRIBED, NULL};
 static const struct api_object listed_set = {
 	"ListedCollisionSet", "Description of a set, with its memory.", set_rules, N_OF(set_rules), LISTED, NULL};
+const struct api_object api_contacts_url_query = OBJECT("SetContactsQuery", "Selects the contacts.",
+	{.name = "merge", .kind = API_BOOL,
+	 .meaning = "true: contacts closer than dhat + dmin, merged by closest feature; false: the set's list of pairs, with"
+	 	" anchors; default true"});
 const struct api_object api_set_list_answer = OBJECT("CollisionSetList", "The caller's sets.",
 	{.name = "sets", .kind = API_LIST, .objects = ONE(listed_set), .required = true,
 	 .meaning = "the caller's own sets, by name in byte order"},

@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "api/base/account.h"
+#include "api/compute/finding.h"
 #include "api/compute/job.h"
+#include "api/problem.h"
 #include "api/dispatch/answer.h"
 #include "api/dispatch/cost.h"
 #include "api/dispatch/format.h"
@@ -110,6 +112,15 @@ static void describe_skipped(struct api_render *r, json_t *object, const struct 
 	api_render_integer(r, object, "n_skipped", (int64_t)fric_n_skipped(set->contacts));
 }
 
+static void describe_mesh(struct api_render *r, json_t *object, const struct api_set *set)
+{
+	if (api_neighbours_n(set->neighbours))
+		api_render_number(r, object, "min_distance", fric_found_min_distance(set->neighbours->found));
+	else
+		api_render_add(r, object, "min_distance", json_null());
+	api_render_number(r, object, "margin", set->facts.margin);
+}
+
 static void describe(struct api_render *r, json_t *object, const char *name, const struct api_set *set,
                      const struct api_sets *sets)
 {
@@ -123,6 +134,8 @@ static void describe(struct api_render *r, json_t *object, const char *name, con
 		if (set->facts.has_group[type])
 			api_render_integer(r, groups, fric_type_name(type), (int64_t)fric_group_size(set->contacts, type));
 	api_render_integer(r, object, "idle_seconds", api_sets_limits(sets)->idle_seconds);
+	if (set->neighbours)
+		describe_mesh(r, object, set);
 	if (set->facts.skip_degenerate)
 		describe_skipped(r, object, set);
 }
@@ -164,9 +177,10 @@ struct putting {
 	const struct api_steps *steps;
 	struct api_document patch; /* empty for PUT */
 	struct api_lagged_velocities lagged_velocities;
-	struct api_set *made;    /* the new set, until it is in the store */
-	struct api_kept *stored; /* held */
-	bool changed;            /* another request has changed the set of this name: start again */
+	const double *next_anchors[FRIC_N_VERTEX_TYPES]; /* of the old set's contacts in a mesh; NULL: its own */
+	struct api_set *made;                            /* the new set, until it is in the store */
+	struct api_kept *stored;                         /* held */
+	bool changed;                                    /* another request has changed the set of this name: start again */
 };
 
 static bool check_set(struct api_job *job, const json_t *patch, struct api_lagged_velocities *lagged_velocities)
@@ -218,11 +232,71 @@ static bool decode_advance(struct api_job *job)
 	return take_patch(job);
 }
 
+/* The old set's contacts in a mesh whose anchors are carried over, if it is patched. */
+static const struct api_neighbours *before(const struct api_job *job, const struct api_neighbours *now)
+{
+	const struct putting *p = job->more;
+	const struct api_neighbours *old = p->patch.root ? api_set_of(p->old)->neighbours : NULL;
+	return old && old->has_anchors && old->dim == now->dim && old->n_vertices == now->n_vertices ? old : NULL;
+}
+
+static bool carry_anchors(struct api_job *job, struct api_neighbours *now)
+{
+	const struct putting *p = job->more;
+	const struct api_neighbours *old = before(job, now);
+	struct fric_group from[FRIC_N_VERTEX_TYPES], to[FRIC_N_VERTEX_TYPES];
+	if (!api_neighbours_anchor(now, job->fault))
+		return false;
+	if (!old)
+		return true;
+	if (!api_neighbour_groups(&job->arena, old, from, job->fault) ||
+	    !api_neighbour_groups(&job->arena, now, to, job->fault))
+		return false;
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
+		if (p->next_anchors[type])
+			from[type].anchor.data = p->next_anchors[type];
+	const enum fric_code code = fric_carry_anchors(&job->context, (int)now->dim, now->n_vertices, now->positions, from,
+	                                               to, now->anchors, &job->error);
+	return code == FRIC_OK || api_fault_core(job->fault, &job->error);
+}
+
+static bool check_number(struct api_job *job, const struct api_neighbours *found)
+{
+	enum { MOST = INT32_MAX / 4 };
+	const struct api_path root = {0}, mesh = {&root, "mesh", 0};
+	const size_t n = api_neighbours_n(found),
+				 most = job->service->max_contacts ? job->service->max_contacts : (size_t)MOST;
+	return n <= most || api_fault_at(job->fault, API_E_TOO_MANY_ENTRIES, &mesh,
+	                                 "%zu pairs are closer than the barrier's reach and the margin, more than the limit"
+	                                 " of %zu contacts",
+	                                 n, most);
+}
+
+/* Finds the contacts of a document with a mesh, which then has them as if they had been sent. */
+static bool find_contacts(struct api_job *job, struct api_neighbours *found)
+{
+	if (!found || !check_number(job, found) || (job->lagged.anchors && !carry_anchors(job, found)) ||
+	    !api_fill_groups(&job->arena, found, &job->lagged, job->fault))
+		return false;
+	api_state_facts(&job->lagged, &job->facts);
+	job->facts.positions = found->positions;
+	job->facts.is_in_mesh = found->is_in_mesh;
+	return true;
+}
+
 static bool prepare_put(struct api_job *job)
 {
 	struct putting *p = job->more;
+	struct api_neighbours *found = NULL;
+	if (job->lagged.has_mesh) {
+		found = api_neighbours_create(&job->context, job->service->pool, &job->lagged, job->fault);
+		if (!find_contacts(job, found)) {
+			api_neighbours_free(found);
+			return false;
+		}
+	}
 	p->made = api_set_create(&job->context, job->service->pool, &job->lagged.batch, &p->lagged_velocities, &job->facts,
-	                         job->fault);
+	                         found, job->fault);
 	if (!p->made)
 		return false;
 	job->contacts = p->made->contacts;
@@ -247,8 +321,11 @@ static bool patch_anchors(struct api_job *job)
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
 		const size_t n = fric_group_size(job->contacts, type);
 		const double *anchors = n ? next_anchors(job, type) : NULL;
-		if (n && (!anchors ||
-		          !api_patch_add(&p->patch, fric_type_name(type), "anchor", anchors, n, job->facts.dim, job->fault)))
+		if (n && !anchors)
+			return false;
+		if (job->set->neighbours && type < FRIC_N_VERTEX_TYPES)
+			p->next_anchors[type] = anchors;
+		else if (n && !api_patch_add(&p->patch, fric_type_name(type), "anchor", anchors, n, job->facts.dim, job->fault))
 			return false;
 	}
 	return true;
@@ -263,6 +340,8 @@ static void weigh_advance(const struct api_job *job, struct api_work *work)
 {
 	api_job_weigh(job, work);
 	work->contact_ns += API_COST_SUMS; /* anchors */
+	if (job->set->neighbours)
+		work->pairs_ns += API_COST_PAIR * (uint64_t)job->set->neighbours->n_primitives;
 	api_work_add_document(work, job->set);
 }
 
@@ -457,6 +536,119 @@ static bool advance_set(const struct api_call *call)
 	return check_name(call) && put_until_done(call, patch_once, &steps);
 }
 
+/* ---- the contacts of a mesh ---- */
+
+/* What a request for the contacts of a set makes. */
+struct listing {
+	bool merge;
+	struct fric_found *found; /* merged contacts, until they are lent to the answer */
+};
+
+static void check_merge(struct api_job *job, struct api_check *check, const struct api_field *url_query)
+{
+	struct listing *l = job->more;
+	const struct api_field merge = api_ruled(url_query, &api_contacts_url_query, 0);
+	api_check_bool(check, &merge, &l->merge);
+}
+
+static bool decode_listing(struct api_job *job)
+{
+	const struct api_path root = {0}, mesh = {&root, "mesh", 0};
+	job->facts = job->set->facts;
+	if (!job->set->neighbours)
+		return api_fault_at(job->fault, API_E_MISSING_FIELD, &mesh,
+		                    "\"mesh\" is missing from the set's document: its contacts are those that were sent");
+	return api_job_url_query(job, &api_contacts_url_query, check_merge);
+}
+
+static bool find_merged(struct api_job *job)
+{
+	struct listing *l = job->more;
+	const struct api_neighbours *n = job->set->neighbours;
+	const struct fric_finding finding = {.distance = n->dhat, .min_distance = n->dmin, .merge = true};
+	job->contacts = job->set->contacts;
+	if (!l->merge || fric_find(&job->context, n->mesh, n->positions, &finding, &l->found, &job->error) == FRIC_OK)
+		return true;
+	return api_fault_finding(job->fault, &job->error);
+}
+
+/* A copy in the arena, because a long answer may outlive the set. @return NULL with a fault, or if there is nothing */
+static const void *copied(struct api_job *job, const void *values, size_t n, size_t size)
+{
+	void *copy = n && values ? api_job_array(job, n, size) : NULL;
+	if (copy && !api_account_copy(copy, values, n * size)) {
+		api_fault_no_memory(job->fault);
+		return NULL;
+	}
+	return copy;
+}
+
+static void copy_group(struct api_job *job, enum fric_type type, struct fric_group *g)
+{
+	const size_t k = (size_t)fric_stencil_size(type);
+	g->vertices = copied(job, g->vertices, g->n * k, sizeof(*g->vertices));
+	g->weight.data = copied(job, g->weight.data, g->n, sizeof(double));
+	g->mollifier.data = copied(job, g->mollifier.data, g->n, sizeof(double));
+	g->anchor.data = copied(job, g->anchor.data, g->n * job->facts.dim, sizeof(double));
+}
+
+static void free_found(void *found)
+{
+	fric_found_free(found);
+}
+
+static bool list_merged(struct api_job *job, struct fric_group groups[FRIC_N_VERTEX_TYPES])
+{
+	struct listing *l = job->more;
+	const struct api_neighbours *n = job->set->neighbours;
+	const struct api_found_planes planes = {{n->normals, n->dim}, {n->origins, n->dim}};
+	api_render_lend(&job->render, l->found, free_found);
+	const struct fric_found *found = l->found;
+	l->found = NULL;
+	api_render_found_counts(job, n->n_vertices, found);
+	return api_found_groups(&job->arena, n->dim, found, &planes, groups, job->fault);
+}
+
+static bool list_neighbours(struct api_job *job, struct fric_group groups[FRIC_N_VERTEX_TYPES])
+{
+	const struct api_neighbours *n = job->set->neighbours;
+	api_render_found_counts(job, n->n_vertices, n->found);
+	if (!api_neighbour_groups(&job->arena, n, groups, job->fault))
+		return false;
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
+		copy_group(job, type, &groups[type]);
+	return !job->fault->status;
+}
+
+static bool list_contacts(struct api_job *job)
+{
+	const struct listing *l = job->more;
+	const bool has_anchors = !l->merge && job->set->neighbours->has_anchors;
+	struct fric_group groups[FRIC_N_VERTEX_TYPES];
+	if (!(l->merge ? list_merged : list_neighbours)(job, groups))
+		return false;
+	api_render_found(job, job->facts.dim, groups, has_anchors);
+	return true;
+}
+
+static void weigh_listing(const struct api_job *job, struct api_work *work)
+{
+	enum { NUMBERS = 8 };
+	api_work_add_set(work, job->set);
+	work->contact_ns += API_COST_PAIR;
+	work->pairs_ns += API_COST_PAIR * (uint64_t)job->set->neighbours->n_primitives;
+	work->n_numbers += NUMBERS * api_work_contacts(work);
+}
+
+static bool get_contacts(const struct api_call *call)
+{
+	static const struct api_steps steps = {decode_listing, find_merged, list_contacts, weigh_listing, false};
+	struct listing listing = {.merge = true};
+	const bool ok = api_run(call, &steps, &listing);
+	fric_found_free(listing.found);
+	return ok;
+}
+
 /* ---- DELETE ---- */
 
 static bool delete_set(const struct api_call *call)
@@ -604,6 +796,12 @@ const struct api_operation api_advance_set = {
 	.examples = API_EXAMPLES(
 		{"end_of_step", "A contact that sticks keeps its deflection",
 		 "{'velocities': [[0.25, 0, 0]], 'positions': [[0.25, 0, 0]]}", NULL, 200}),
+};
+const struct api_operation api_get_contacts = {
+	.handler = get_contacts, .is_large = api_set_query_is_large, .url_query = &api_contacts_url_query,
+	.answers = API_OBJECTS(&api_contacts_answer), .is_timed = true, .id = "setContacts", .tag = "sets",
+	.summary = "The contacts of a set from a mesh",
+	.description = "As /v1/contacts at the set's positions.",
 };
 const struct api_operation api_delete_set = {
 	.handler = delete_set, .refuses_url_query = true, .status = 204, .id = "deleteSet", .tag = "sets",

@@ -43,6 +43,8 @@ static const struct api_route rows[] = {
 	 .is_conditional = true},
 	{"/v1/sets/{name}/advance", .methods[API_POST] = &api_advance_set, .negotiates = true, .pattern = SET_NAME,
 	 .is_conditional = true},
+	{"/v1/sets/{name}/contacts", .methods[API_GET] = &api_get_contacts, .negotiates = true, .pattern = SET_NAME,
+	 .is_conditional = true},
 	{"/v1/sets/{name}/pattern", .methods[API_GET] = &api_get_pattern, .negotiates = true, .pattern = SET_NAME,
 	 .is_conditional = true},
 	{"/v1/functions", .methods[API_GET] = &api_get_functions, .negotiates = true},

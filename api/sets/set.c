@@ -5,44 +5,6 @@
 #include "api/base/account.h"
 #include "api/problem.h"
 
-/* ---- memory ---- */
-
-static void *counted_take(void *counted, size_t bytes)
-{
-	struct api_counted *c = counted;
-	void *block = api_pool_take(c->pool, bytes);
-	if (block)
-		atomic_fetch_add_explicit(&c->bytes, api_pool_block_bytes(c->pool, bytes), memory_order_relaxed);
-	return block;
-}
-
-static void counted_give(void *counted, void *block, size_t bytes)
-{
-	struct api_counted *c = counted;
-	api_pool_give(c->pool, block, bytes);
-	if (block)
-		atomic_fetch_sub_explicit(&c->bytes, api_pool_block_bytes(c->pool, bytes), memory_order_relaxed);
-}
-
-static void count(struct api_counted *counted, struct api_pool *pool)
-{
-	counted->memory = (struct fric_memory){counted_take, counted_give, counted};
-	counted->pool = pool;
-	atomic_init(&counted->bytes, 0);
-}
-
-static size_t bytes_of(struct api_counted *counted)
-{
-	return atomic_load_explicit(&counted->bytes, memory_order_relaxed);
-}
-
-static struct fric_context with_memory(const struct fric_context *context, const struct fric_memory *memory)
-{
-	struct fric_context own = *context;
-	own.memory = memory;
-	return own;
-}
-
 /* ---- patterns ---- */
 
 static void pattern_free(struct api_shared_pattern *shared)
@@ -67,7 +29,7 @@ void api_pattern_release(struct api_shared_pattern *shared)
 
 static size_t pattern_bytes(struct api_shared_pattern *shared)
 {
-	return shared ? sizeof(*shared) + bytes_of(&shared->counted) : 0;
+	return shared ? sizeof(*shared) + api_counted_bytes(&shared->counted) : 0;
 }
 
 enum fric_code api_places_create(const struct fric_context *context, const struct fric_contacts *contacts, int places,
@@ -88,8 +50,8 @@ static struct api_shared_pattern *pattern_create(struct api_set *set, const stru
 		return NULL;
 	}
 	atomic_init(&shared->n_holders, 1);
-	count(&shared->counted, set->pool);
-	const struct fric_context own = with_memory(context, &shared->counted.memory);
+	api_counted_start(&shared->counted, set->pool);
+	const struct fric_context own = api_counted_context(context, &shared->counted);
 	if (api_places_create(&own, set->contacts, places, &shared->pattern, &error) == FRIC_OK)
 		return shared;
 	api_fault_core(fault, &error);
@@ -123,13 +85,13 @@ struct api_shared_pattern *api_set_pattern(struct api_set *set, const struct fri
 
 static void make_schedule(struct api_set *set, const struct fric_context *context)
 {
-	const struct fric_context own = with_memory(context, &set->counted.memory);
-	const size_t before = bytes_of(&set->counted);
+	const struct fric_context own = api_counted_context(context, &set->counted);
+	const size_t before = api_counted_bytes(&set->counted);
 	struct fric_schedule *schedule;
 	struct fric_error error;
 	if (fric_schedule_create(&own, set->contacts, &schedule, &error) != FRIC_OK || !schedule)
 		return;
-	if (api_kept_grow(&set->kept, bytes_of(&set->counted) - before))
+	if (api_kept_grow(&set->kept, api_counted_bytes(&set->counted) - before))
 		atomic_store(&set->schedule, schedule);
 	else
 		fric_schedule_free(schedule);
@@ -163,7 +125,7 @@ static bool keep(struct api_set *set, const double *values, size_t n, double **k
 {
 	if (!values)
 		return true;
-	*kept = counted_take(&set->counted, n * sizeof(**kept));
+	*kept = api_counted_take(&set->counted, n * sizeof(**kept));
 	if (!*kept)
 		return api_fault_no_memory(fault);
 	return api_account_copy(*kept, values, n * sizeof(**kept)) || api_fault_no_memory(fault);
@@ -172,7 +134,7 @@ static bool keep(struct api_set *set, const double *values, size_t n, double **k
 static void give_back(struct api_set *set, double *kept, size_t n)
 {
 	if (kept)
-		counted_give(&set->counted, kept, n * sizeof(*kept));
+		api_counted_give(&set->counted, kept, n * sizeof(*kept));
 }
 
 /* With both vertices and bodies, a query may bring the lagged velocities of only one of them. */
@@ -222,6 +184,7 @@ void api_set_free(struct api_set *set)
 	fric_state_free(set->state);
 	fric_contacts_free(set->contacts);
 	api_archive_free(&set->document);
+	api_neighbours_free(set->neighbours);
 	give_back(set, set->lagged_velocities, n_of_vertices(&set->facts));
 	give_back(set, set->lagged_body_velocities, n_of_bodies(&set->facts));
 	api_pool_give(pool, set, sizeof(*set));
@@ -241,21 +204,21 @@ static struct api_set *allocate(struct api_pool *pool)
 	set->kept.free = free_kept;
 	set->pool = pool;
 	set->document.pool = pool;
-	count(&set->counted, pool);
+	api_counted_start(&set->counted, pool);
 	return set;
 }
 
 static bool prepare(struct api_set *set, const struct fric_context *context, const struct fric_batch *batch,
                     const double *lagged_velocities, struct api_fault *fault)
 {
-	const struct fric_context own = with_memory(context, &set->counted.memory);
+	const struct fric_context own = api_counted_context(context, &set->counted);
 	struct fric_batch all = *batch;
 	struct fric_error error;
 	all.terms = FRIC_TERM_FRICTION | (api_allows_barrier(&set->facts.obstacles) ? FRIC_TERM_BARRIER : 0);
 	enum fric_code code = fric_prepare(&own, &all, &set->contacts, &error);
 	if (code == FRIC_OK && lagged_velocities)
 		code = fric_state_create(&own, set->contacts, lagged_velocities, &set->state, &error);
-	return code == FRIC_OK || api_fault_core(fault, &error);
+	return code == FRIC_OK || api_neighbours_fault(set->neighbours, &error, fault);
 }
 
 /* Runs once per set, because the search takes a while among millions of contacts. */
@@ -273,13 +236,16 @@ static void find_first_skipped(struct api_set *set)
 
 struct api_set *api_set_create(const struct fric_context *context, struct api_pool *pool,
                                const struct fric_batch *batch, const struct api_lagged_velocities *lagged_velocities,
-                               const struct api_set_facts *facts, struct api_fault *fault)
+                               const struct api_set_facts *facts, struct api_neighbours *neighbours,
+                               struct api_fault *fault)
 {
 	struct api_set *set = allocate(pool);
 	if (!set) {
+		api_neighbours_free(neighbours);
 		api_fault_no_memory(fault);
 		return NULL;
 	}
+	set->neighbours = neighbours;
 	set->facts = *facts;
 	api_stencils_identify(batch, set->stencils);
 	struct joined joined = {0};
@@ -306,7 +272,8 @@ static void inherit_patterns(struct api_set *set, const struct api_set *old)
 
 static size_t count_all(struct api_set *set)
 {
-	size_t bytes = sizeof(*set) + bytes_of(&set->counted) + api_pool_block_bytes(set->pool, set->document.n);
+	size_t bytes = sizeof(*set) + api_counted_bytes(&set->counted) + api_pool_block_bytes(set->pool, set->document.n) +
+	               api_neighbours_bytes(set->neighbours);
 	for (int places = 0; places < API_N_PLACES; places++)
 		bytes += pattern_bytes(atomic_load(&set->patterns[places]));
 	return bytes;

@@ -7,16 +7,10 @@
 #define API_SET_H
 
 #include "api/sets/archive.h"
+#include "api/sets/counted.h"
+#include "api/sets/neighbours.h"
 #include "api/sets/store.h"
 #include "api/validate/query.h"
-
-/* An allocator on top of the pool that counts what it has allocated. It must not move while any of its memory is in
- * use. */
-struct api_counted {
-	struct fric_memory memory;
-	struct api_pool *pool;
-	atomic_size_t bytes;
-};
 
 /* Indices of patterns: a Hessian's triangle (enum fric_triangle), or the Jacobian with respect to positions. */
 enum { API_JACOBIAN_PLACES = 3, API_N_PLACES };
@@ -50,6 +44,7 @@ struct api_set {
 	struct api_skipped first_skipped[API_FIRST_SKIPPED]; /* in the order of groups */
 	size_t n_first_skipped;
 	struct api_archive document;
+	struct api_neighbours *neighbours; /* of a set from a mesh; NULL: contacts were sent */
 	/* Made on first use, NULL until then. Only one thread at a time makes a schedule that is kept. */
 	_Atomic(struct fric_schedule *) schedule;
 	_Atomic(struct api_shared_pattern *) patterns[API_N_PLACES];
@@ -60,11 +55,13 @@ struct api_set {
  * Prepares contacts. Complete it with api_set_finish before putting it into the store.
  * @param context            its allocator is not used, because the set has its own, which counts
  * @param lagged_velocities  from the document
+ * @param neighbours         from which the batch was made; or NULL. They belong to the set, also after a fault
  * @return NULL with *fault
  */
 struct api_set *api_set_create(const struct fric_context *context, struct api_pool *pool,
                                const struct fric_batch *batch, const struct api_lagged_velocities *lagged_velocities,
-                               const struct api_set_facts *facts, struct api_fault *fault);
+                               const struct api_set_facts *facts, struct api_neighbours *neighbours,
+                               struct api_fault *fault);
 /**
  * Stores the document, takes over from `old` the data that depends only on the stencils, and adds up the set's memory.
  * @param document  is rewritten, see api_archive_write

@@ -159,7 +159,10 @@ void api_check_groups(struct api_request_check *w, int n_types)
 void api_check_collisions(struct api_request_check *w)
 {
 	struct api_check *check = w->check;
+	const struct api_field mesh = api_request_field(w, API_REQUEST_MESH);
 	w->collisions = api_request_field(w, API_REQUEST_COLLISIONS);
+	if (mesh.node)
+		return; /* both are a fault, which is reported with the mesh */
 	if (!api_check_present(check, &w->collisions, "the contacts, in groups by type"))
 		return;
 	if (!api_check_inner(check, &w->collisions))
@@ -173,6 +176,13 @@ void api_check_collisions(struct api_request_check *w)
 /* Requires anchors of all contacts, which are to be replaced. */
 static void check_anchors(struct api_request_check *w, const struct api_field *collisions)
 {
+	const struct api_path of_mesh = {collisions->path.up, "anchors", 0};
+	if (w->facts->has_mesh && !w->facts->anchors) {
+		api_fault_at(w->check->fault, API_E_MISSING_FIELD, &of_mesh,
+		             "\"anchors\" is missing from the set's document: the end of a step replaces the anchors of all"
+		             " contacts. PATCH it to true");
+		return;
+	}
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
 		if (w->facts->without_anchor >> type & 1) {
 			const struct api_path group = {&collisions->path, fric_type_name(type), 0}, anchor = {&group, "anchor", 0};

@@ -176,8 +176,22 @@ static void check_needs(struct api_request_check *w, enum fric_type type)
 		check_friction_needed(w, type);
 }
 
+static void check_needs_of_mesh(struct api_request_check *w)
+{
+	static const char format[] = "\"%s\" is missing: a mesh needs it, %s";
+	need(w, &w->root, &api_request, API_REQUEST_POSITIONS, format, "positions", "to find contacts at");
+	need(w, &w->root, &api_request, API_REQUEST_BARRIER, format, "barrier", "to derive normal forces from");
+	check_friction_needed(w, FRIC_VERTEX_VERTEX);
+	if (w->lagged->surface.n_planes)
+		check_friction_needed(w, FRIC_PLANE_VERTEX);
+}
+
 void api_check_needs(struct api_request_check *w)
 {
+	if (w->lagged->has_mesh) {
+		check_needs_of_mesh(w);
+		return;
+	}
 	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++)
 		check_needs(w, type);
 }

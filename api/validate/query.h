@@ -49,6 +49,10 @@ struct api_lagged {
 	struct api_obstacles obstacles;
 	bool has_group[FRIC_N_TYPES];
 	bool has_bodies; /* bodies were sent, even if there are none */
+	/* A set's mesh in place of contacts, which are found in it later. */
+	bool has_mesh, anchors;
+	struct fric_surface surface;
+	double margin;
 };
 
 /* As api_check_per_vertex, for a field with a twist per body. */
@@ -94,6 +98,11 @@ struct api_set_facts {
 	bool has_contacts;    /* there are contacts at vertices */
 	unsigned without_anchor; /* bits of enum fric_type: groups that have contacts, but no anchors */
 	struct api_obstacles obstacles;
+	/* Of a set from a mesh: how far from its positions vertices of the mesh may be. */
+	bool has_mesh, anchors;
+	double margin;
+	const double *positions;         /* [n_vertices, dim], borrowed from the set */
+	const unsigned char *is_in_mesh; /* [n_vertices] */
 };
 
 /* Derives the facts from a checked lagged part. */

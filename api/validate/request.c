@@ -164,6 +164,9 @@ void api_state_facts(const struct api_lagged *lagged, struct api_set_facts *fact
 	                                .has_positions = lagged->batch.positions,
 	                                .has_contacts = has_contacts(lagged),
 	                                .without_anchor = without_anchor(lagged),
+	                                .has_mesh = lagged->has_mesh,
+	                                .anchors = lagged->anchors,
+	                                .margin = lagged->margin,
 	                                .obstacles = lagged->obstacles};
 	memcpy(facts->has_group, lagged->has_group, sizeof(facts->has_group));
 }

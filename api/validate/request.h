@@ -45,6 +45,7 @@ struct api_request_check {
 	X(API_REQUEST_BARRIER, api_check_barrier) \
 	X(API_REQUEST_CLOSEST_FEATURES, api_check_closest_features) \
 	X(API_REQUEST_COLLISIONS, api_check_collisions) \
+	X(API_REQUEST_MESH, api_check_set_mesh) \
 	X(API_REQUEST_NEXT_COLLISIONS, api_check_next_collisions) \
 	X(API_REQUEST_OUTPUTS, api_check_outputs) \
 	X(API_REQUEST_ON_DEGENERATE, api_check_on_degenerate) \

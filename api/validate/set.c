@@ -1,3 +1,4 @@
+#include "api/validate/mesh.h"
 #include "api/validate/request.h"
 
 /* A field with a row per vertex, and the objects that contain it. */
@@ -77,6 +78,56 @@ void api_check_n_vertices(struct api_request_check *w)
 	if (rows.field.node)
 		n = agree(w, &member, told, &rows.field, count_rows(w, &rows.field, told != API_UNKNOWN_LENGTH));
 	api_count_vertices(w, n);
+}
+
+/* ---- a mesh in place of contacts ---- */
+
+/* Reports members that only a mesh has a use for. */
+static void fault_without_mesh(struct api_request_check *w)
+{
+	static const int rules[] = {API_REQUEST_MARGIN, API_REQUEST_ANCHORS};
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+		const struct api_field field = api_request_field(w, rules[i]);
+		if (field.node)
+			api_fault_at(w->check->fault, API_E_WITHOUT_EFFECT, &field.path, "\"%s\" has no effect without \"mesh\"",
+			             field.path.key);
+	}
+}
+
+static void check_features_of_mesh(struct api_request_check *w)
+{
+	const struct api_field field = api_request_field(w, API_REQUEST_CLOSEST_FEATURES);
+	if (field.node && w->lagged->batch.closest_features != FRIC_FEATURES_SEARCH)
+		api_fault_at(w->check->fault, API_E_CONFLICTING_FIELDS, &field.path,
+		             "contacts of a mesh are pairs of primitives, whose closest features are searched");
+	w->lagged->batch.closest_features = FRIC_FEATURES_SEARCH;
+}
+
+void api_check_set_mesh(struct api_request_check *w)
+{
+	static const char both[] = "\"mesh\" and \"collisions\" both determine the contacts: leave one out";
+	struct api_field mesh = api_request_field(w, API_REQUEST_MESH);
+	const struct api_field margin = api_request_field(w, API_REQUEST_MARGIN),
+						   anchors = api_request_field(w, API_REQUEST_ANCHORS),
+						   positions = api_request_field(w, API_REQUEST_POSITIONS);
+	const size_t n_vertices = positions.node ? w->n_vertices : API_UNKNOWN_LENGTH;
+	struct api_lagged *to = w->lagged;
+	to->margin = to->batch.barrier.dhat;
+	api_check_real(w->check, &margin, &to->margin);
+	api_check_bool(w->check, &anchors, &to->anchors);
+	if (!mesh.node) {
+		fault_without_mesh(w);
+		return;
+	}
+	if (w->collisions.node) {
+		api_fault_at(w->check->fault, API_E_CONFLICTING_FIELDS, &mesh.path, both);
+		api_fault_at(w->check->fault, API_E_CONFLICTING_FIELDS, &w->collisions.path, both);
+	}
+	to->has_mesh = true;
+	if (w->dim != API_UNKNOWN_LENGTH && n_vertices != API_UNKNOWN_LENGTH)
+		to->surface = (struct fric_surface){.dim = (int)w->dim, .n_vertices = n_vertices};
+	api_check_mesh(w->check, &mesh, n_vertices, w->dim, &to->surface);
+	check_features_of_mesh(w);
 }
 
 bool api_check_set(struct api_check *check, struct api_lagged *lagged, struct api_lagged_velocities *velocities,

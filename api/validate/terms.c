@@ -1,6 +1,8 @@
 /* Checks which energies a request asks for, where the barrier acts, and what these and the longest step need. */
 #include "api/validate/request.h"
 
+#include <math.h>
+
 #define NO_BARRIER_HERE "the term \"barrier\" "
 
 bool api_has_term(const struct api_request_check *w, unsigned term)
@@ -22,11 +24,45 @@ void api_check_terms(struct api_request_check *w)
 		w->query->terms = 0;
 }
 
+static double distance(const double *a, const double *b, size_t dim)
+{
+	double sum = 0;
+	for (size_t i = 0; i < dim; i++)
+		sum += (a[i] - b[i]) * (a[i] - b[i]);
+	return sqrt(sum);
+}
+
+/* Requires that pairs which are not among the set's contacts are still farther apart than the barrier reaches. */
+static void check_motion(struct api_request_check *w, const struct api_field *field)
+{
+	const struct api_set_facts *facts = w->facts;
+	double most = 0;
+	size_t farthest = 0;
+	for (size_t v = 0; v < facts->n_vertices; v++) {
+		if (v % API_SPAN == 0 && api_check_stopped(w->check))
+			return;
+		const double moved = !facts->is_in_mesh[v] ? 0
+		                                           : distance(w->query->current_positions + v * facts->dim,
+		                                                      facts->positions + v * facts->dim, facts->dim);
+		if (moved > most)
+			most = moved, farthest = v;
+	}
+	const struct api_path vertex = {&field->path, NULL, farthest};
+	char motion[API_VALUE_TEXT], margin[API_VALUE_TEXT];
+	if (2 * most > facts->margin)
+		api_fault_at(w->check->fault, API_E_MOVED_TOO_FAR, &vertex,
+		             "vertex %zu has moved by %s from the set's positions, more than half of the margin of %s: PATCH"
+		             " positions",
+		             farthest, api_print_value(most, motion), api_print_value(facts->margin, margin));
+}
+
 void api_check_current_positions(struct api_request_check *w)
 {
 	const struct api_field field = api_request_field(w, API_REQUEST_CURRENT_POSITIONS);
 	if (w->miscounted != API_REQUEST_CURRENT_POSITIONS)
 		api_check_per_vertex(w->check, &field, w->n_vertices, w->dim, &w->query->current_positions);
+	if (w->facts && w->facts->has_mesh && w->query->current_positions)
+		check_motion(w, &field);
 }
 
 void api_check_time_step(struct api_request_check *w)

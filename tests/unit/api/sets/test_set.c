@@ -79,7 +79,7 @@ static struct api_set *try_make(size_t n, const struct api_set *old)
 	struct api_arena arena = {.pool = pool};
 	struct api_fault fault;
 	api_fault_clear(&fault);
-	struct api_set *set = api_set_create(&serial, pool, &batch, &none, &facts, &fault);
+	struct api_set *set = api_set_create(&serial, pool, &batch, &none, &facts, NULL, &fault);
 	if (set && !api_set_finish(set, &document, &arena, old, &fault)) {
 		api_set_free(set);
 		set = NULL;
