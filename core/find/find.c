@@ -56,7 +56,7 @@ struct share {
 	struct records *records;
 	struct sink sink;
 	enum fric_code code;
-	uint32_t pairs[PAIRS_AT_A_TIME][2];
+	uint32_t first[PAIRS_AT_A_TIME], second[PAIRS_AT_A_TIME];
 };
 
 static const struct tree *second_of(const struct stage *stage)
@@ -71,24 +71,24 @@ static void vertices_of(const struct search *s, const struct tree *t, size_t pri
 		v[k] = s->order.vertex[ends[k].lane[primitive % TREE_LANES]];
 }
 
-static void stencil_of(const struct stage *stage, const uint32_t pair[2], int32_t v[FRIC_MAX_STENCIL])
+static void stencil_of(const struct stage *stage, const struct sink *sink, size_t i, int32_t v[FRIC_MAX_STENCIL])
 {
-	vertices_of(stage->search, &stage->first, pair[0], v);
-	vertices_of(stage->search, second_of(stage), pair[1], v + stage->first.size);
+	vertices_of(stage->search, &stage->first, sink->first[i], v);
+	vertices_of(stage->search, second_of(stage), sink->second[i], v + stage->first.size);
 }
 
-static size_t keep_unfiltered(const struct stage *stage, uint32_t (*pairs)[2], size_t n)
+static size_t keep_unfiltered(const struct stage *stage, struct sink *sink, size_t n)
 {
 	const struct filter *filter = &stage->search->mesh->filter;
 	const int size = stage->first.size;
 	size_t kept = 0;
 	for (size_t i = 0; i < n; i++) {
 		int32_t v[FRIC_MAX_STENCIL];
-		stencil_of(stage, pairs[i], v);
+		stencil_of(stage, sink, i, v);
 		if (sides_ignored(filter, v, size, v + size, second_of(stage)->size))
 			continue;
-		pairs[kept][0] = pairs[i][0];
-		pairs[kept++][1] = pairs[i][1];
+		sink->first[kept] = sink->first[i];
+		sink->second[kept++] = sink->second[i];
 	}
 	return kept;
 }
@@ -102,11 +102,11 @@ static bool drain(struct sink *sink)
 	size_t n = sink->n;
 	sink->n = 0;
 	if (s->mesh->filter.any)
-		n = keep_unfiltered(stage, share->pairs, n);
-	n = s->kernels->keep_near(&stage->first, second_of(stage), s->order.place, s->reach, share->pairs, n);
+		n = keep_unfiltered(stage, sink, n);
+	n = s->kernels->keep_near(&stage->first, second_of(stage), s->order.place, s->reach, sink, n);
 	for (size_t i = 0; i < n && share->code == FRIC_OK; i++) {
 		int32_t v[FRIC_MAX_STENCIL];
-		stencil_of(stage, share->pairs[i], v);
+		stencil_of(stage, sink, i, v);
 		share->code = fricp_close(&s->closing, stage->type, v, weight_of(s, stage->type, v), share->records);
 	}
 	if (fricp_stop_raised(s->context))
@@ -120,7 +120,7 @@ static void run_share(void *task, int number, int n_shares)
 	struct search *s = stage->search;
 	const size_t n = stage->first.n_blocks[0];
 	struct share share = {.stage = stage, .records = &s->records[number]};
-	share.sink = (struct sink){share.pairs, 0, PAIRS_AT_A_TIME, drain, &share};
+	share.sink = (struct sink){share.first, share.second, 0, PAIRS_AT_A_TIME, drain, &share};
 	bool goes_on = true;
 	(void)n_shares;
 	while (goes_on) {

@@ -5,98 +5,106 @@
 #include "core/base/inline.h"
 #include "core/base/parallel.h"
 
-enum { AXIS_BITS = 21, DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS, N_DIGITS = 6 };
-
-/* A vertex and its place on the curve. */
-struct item {
-	uint64_t key;
-	int64_t vertex;
-};
+/* An item is the place of a vertex on the curve, then the vertex. */
+enum { AXIS_BITS = 11, VERTEX_BITS = 31, DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS, N_DIGITS = 3 };
+static const uint64_t vertex_mask = (1u << VERTEX_BITS) - 1;
 
 struct ordering {
 	const struct fric_context *context;
 	size_t dim;
 	const double *positions;
-	struct item *items, *other; /* [n] */
-	double low[3], scale;       /* halves of the lowest coordinates; cells per half of a length */
+	uint64_t *items, *other; /* [n] */
+	double low[3], scale;    /* halves of the lowest coordinates; cells per half of a length */
 };
 
-/* ---- keys ---- */
+/* ---- places on the curve ---- */
 
-/* Coordinates to the bits of the place on the curve (Skilling 2004), without branches so that a loop vectorises. */
-INLINE void to_curve(uint32_t x[3])
+enum { PLACED_AT_A_TIME = 64 };
+
+struct cells {
+	uint32_t x[3][PLACED_AT_A_TIME];
+};
+
+/* Turns coordinates into the bits of places on the curve, those of an axis in one word (Skilling 2004). Loops over
+ * vertices are innermost and free of branches, so that they vectorise. */
+static void transform(struct cells *cells)
 {
-	UNROLL
+	uint32_t *x0 = cells->x[0];
 	for (int bit = AXIS_BITS - 1; bit > 0; bit--) {
 		const uint32_t below = (1u << bit) - 1;
-		for (int i = 0; i < 3; i++) {
-			const uint32_t is_set = 0u - (x[i] >> bit & 1u), exchanged = (x[0] ^ x[i]) & below & ~is_set;
-			x[0] ^= exchanged | (is_set & below);
-			x[i] ^= exchanged;
+		for (int k = 0; k < 3; k++) {
+			uint32_t *x = cells->x[k];
+			INDEPENDENT
+			for (int i = 0; i < PLACED_AT_A_TIME; i++) {
+				const uint32_t is_set = 0u - (x[i] >> bit & 1u), exchanged = (x0[i] ^ x[i]) & below & ~is_set;
+				x[i] ^= exchanged;
+				x0[i] ^= k == 0 ? is_set & below : exchanged | (is_set & below);
+			}
 		}
 	}
-	x[1] ^= x[0];
-	x[2] ^= x[1];
-	uint32_t t = x[2] ^ (x[2] >> 1);
-	t ^= t >> 2;
-	t ^= t >> 4;
-	t ^= t >> 8;
-	t ^= t >> 16;
-	t = (t >> 1); /* bits above an odd number of ones */
-	for (int i = 0; i < 3; i++)
-		x[i] ^= t;
+	for (int i = 0; i < PLACED_AT_A_TIME; i++) {
+		cells->x[1][i] ^= cells->x[0][i];
+		cells->x[2][i] ^= cells->x[1][i];
+		uint32_t t = cells->x[2][i] ^ (cells->x[2][i] >> 1);
+		t ^= t >> 2;
+		t ^= t >> 4;
+		t ^= t >> 8;
+		t >>= 1; /* bits below an odd number of ones */
+		for (int k = 0; k < 3; k++)
+			cells->x[k][i] ^= t;
+	}
 }
 
 /* Two zeros between any two bits. */
 INLINE uint64_t spread(uint64_t x)
 {
-	x = (x | x << 32) & 0x1f00000000ffffu;
-	x = (x | x << 16) & 0x1f0000ff0000ffu;
-	x = (x | x << 8) & 0x100f00f00f00f00fu;
-	x = (x | x << 4) & 0x10c30c30c30c30c3u;
-	return (x | x << 2) & 0x1249249249249249u;
+	x = (x | x << 16) & 0xff0000ffu;
+	x = (x | x << 8) & 0x0f00f00fu;
+	x = (x | x << 4) & 0xc30c30c3u;
+	return (x | x << 2) & 0x249249249u;
 }
 
-enum { KEYS_AT_A_TIME = 64 };
-
-static void set_keys(const struct ordering *o, struct item *items, size_t n)
+/* Places n items, at most PLACED_AT_A_TIME. */
+static void place_few(const struct ordering *o, uint64_t *items, size_t n)
 {
 	const double last = (1 << AXIS_BITS) - 1;
-	for (size_t begin = 0; begin < n; begin += KEYS_AT_A_TIME) {
-		const size_t count = n - begin < KEYS_AT_A_TIME ? n - begin : KEYS_AT_A_TIME;
-		uint32_t x[3][KEYS_AT_A_TIME] = {{0}};
-		uint64_t key[KEYS_AT_A_TIME];
-		for (size_t d = 0; d < o->dim; d++)
-			for (size_t i = 0; i < count; i++) {
-				const double at = (o->positions[(size_t)items[begin + i].vertex * o->dim + d] / 2 - o->low[d]) *
-				                  o->scale;
-				x[d][i] = at > 0 ? (uint32_t)(at < last ? at : last) : 0;
-			}
-#pragma omp simd
-		for (int i = 0; i < KEYS_AT_A_TIME; i++) {
-			uint32_t cell[3] = {x[0][i], x[1][i], x[2][i]};
-			to_curve(cell);
-			key[i] = spread(cell[0]) << 2 | spread(cell[1]) << 1 | spread(cell[2]);
+	struct cells cells = {{{0}}};
+	for (size_t i = 0; i < n; i++) {
+		const double *p = o->positions + (items[i] & vertex_mask) * o->dim;
+		for (size_t d = 0; d < o->dim; d++) {
+			const double at = (p[d] / 2 - o->low[d]) * o->scale;
+			cells.x[d][i] = at > 0 ? (uint32_t)(int32_t)(at < last ? at : last) : 0;
 		}
-		for (size_t i = 0; i < count; i++)
-			items[begin + i].key = key[i];
 	}
+	transform(&cells);
+	for (size_t i = 0; i < n; i++)
+		items[i] = (spread(cells.x[0][i]) << 2 | spread(cells.x[1][i]) << 1 | spread(cells.x[2][i])) << VERTEX_BITS |
+		           (items[i] & vertex_mask);
+}
+
+static void place(void *task, size_t chunk, size_t begin, size_t end, struct fault *fault)
+{
+	const struct ordering *o = task;
+	(void)chunk, (void)fault;
+	for (size_t at = begin; at < end; at += PLACED_AT_A_TIME)
+		place_few(o, o->items + at, end - at < PLACED_AT_A_TIME ? end - at : PLACED_AT_A_TIME);
 }
 
 /* The box of some vertices: a cube, as flat boxes have no use for many cells across. Halves, so that nothing overflows.
  * @return whether it has an extent */
-static bool set_box(struct ordering *o, const struct item *items, size_t n)
+static bool set_box(struct ordering *o, const uint64_t *items, size_t n)
 {
-	double extent = 0;
-	for (size_t d = 0; d < o->dim; d++) {
-		double low = INFINITY, high = -INFINITY;
-		for (size_t i = 0; i < n; i++) {
-			const double x = o->positions[(size_t)items[i].vertex * o->dim + d];
-			low = x < low ? x : low;
-			high = x > high ? x : high;
+	double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, extent = 0;
+	for (size_t i = 0; i < n; i++) {
+		const double *p = o->positions + (items[i] & vertex_mask) * o->dim;
+		for (size_t d = 0; d < o->dim; d++) {
+			low[d] = p[d] < low[d] ? p[d] : low[d];
+			high[d] = p[d] > high[d] ? p[d] : high[d];
 		}
-		o->low[d] = low / 2;
-		extent = fmax(extent, high / 2 - low / 2);
+	}
+	for (size_t d = 0; d < o->dim; d++) {
+		o->low[d] = low[d] / 2;
+		extent = fmax(extent, high[d] / 2 - low[d] / 2);
 	}
 	o->scale = (1 << AXIS_BITS) / extent;
 	return extent > 0;
@@ -108,23 +116,37 @@ struct digits {
 	uint32_t count[N_DIGITS][DIGITS];
 };
 
-static size_t digit_of(uint64_t key, int digit)
+static size_t digit_of(uint64_t item, int digit)
 {
-	return key >> (digit * DIGIT_BITS) & (DIGITS - 1);
+	return item >> (VERTEX_BITS + digit * DIGIT_BITS) & (DIGITS - 1);
 }
 
-/* Sorts by key, stably; digits that all keys share take no time. The result is in `items`. */
-static enum fric_code sort_items(struct ordering *o, struct item *items, struct item *other, size_t n,
+static void sort_few(uint64_t *items, size_t n)
+{
+	for (size_t i = 1; i < n; i++) {
+		const uint64_t moved = items[i];
+		size_t at = i;
+		for (; at > 0 && items[at - 1] > moved; at--)
+			items[at] = items[at - 1];
+		items[at] = moved;
+	}
+}
+
+/* Ranges of up to LEAST items keep their order, those of up to FEW are sorted by insertion. */
+enum { LEAST = 8, FEW = 32, DEEPEST = 100 };
+
+/* Sorts by place and, as it is stable, by vertex; digits that all items share take no time. The result is in `items`. */
+static enum fric_code sort_items(const struct ordering *o, uint64_t *items, uint64_t *other, size_t n,
                                  struct digits *digits)
 {
-	struct item *from = items, *to = other;
+	uint64_t *from = items, *to = other;
 	memset(digits, 0, sizeof(*digits));
 	for (size_t i = 0; i < n; i++)
 		for (int k = 0; k < N_DIGITS; k++)
-			digits->count[k][digit_of(items[i].key, k)]++;
+			digits->count[k][digit_of(items[i], k)]++;
 	for (int k = 0; k < N_DIGITS; k++) {
 		uint32_t *count = digits->count[k], sum = 0;
-		if (count[digit_of(items[0].key, k)] == n)
+		if (count[digit_of(items[0], k)] == n)
 			continue;
 		if (fricp_stop_raised(o->context))
 			return FRIC_E_STOPPED;
@@ -134,8 +156,8 @@ static enum fric_code sort_items(struct ordering *o, struct item *items, struct 
 			sum += c;
 		}
 		for (size_t i = 0; i < n; i++)
-			to[count[digit_of(from[i].key, k)]++] = from[i];
-		struct item *swap = from;
+			to[count[digit_of(from[i], k)]++] = from[i];
+		uint64_t *swap = from;
 		from = to;
 		to = swap;
 	}
@@ -144,24 +166,38 @@ static enum fric_code sort_items(struct ordering *o, struct item *items, struct 
 	return FRIC_OK;
 }
 
-enum { FEW = 64, DEEPEST = 64 };
+static enum fric_code order_range(struct ordering *o, size_t begin, size_t n, int depth, struct digits *digits);
 
-/* Orders a range of items. Many in one cell, of which the curve knows nothing, are ordered in a box of their own: so
- * clusters of any size are resolved. */
-static enum fric_code order_range(struct ordering *o, size_t begin, size_t n, int depth, struct digits *digits)
+/* Items in one cell, of which the curve knows nothing, are ordered in a box of their own: so clusters of any size are
+ * resolved. */
+static enum fric_code order_cells(struct ordering *o, size_t begin, size_t n, int depth, struct digits *digits)
 {
-	struct item *items = o->items + begin;
-	if (!set_box(o, items, n))
-		return FRIC_OK;
-	set_keys(o, items, n);
-	enum fric_code code = sort_items(o, items, o->other + begin, n, digits);
-	for (size_t i = 0, end; i < n && code == FRIC_OK && depth < DEEPEST; i = end) {
-		for (end = i + 1; end < n && items[end].key == items[i].key;)
+	const uint64_t *items = o->items + begin;
+	enum fric_code code = FRIC_OK;
+	for (size_t i = 0, end; i < n && code == FRIC_OK; i = end) {
+		for (end = i + 1; end < n && items[end] >> VERTEX_BITS == items[i] >> VERTEX_BITS;)
 			end++;
-		if (end - i > FEW && end - i < n)
+		if (end - i > LEAST && end - i < n)
 			code = order_range(o, begin + i, end - i, depth + 1, digits);
 	}
 	return code;
+}
+
+static enum fric_code order_range(struct ordering *o, size_t begin, size_t n, int depth, struct digits *digits)
+{
+	uint64_t *items = o->items + begin;
+	enum fric_code code = FRIC_OK;
+	if (!set_box(o, items, n))
+		return FRIC_OK;
+	if (depth == 0)
+		code = fricp_parallel_chunks(o->context, n, place, o).code;
+	for (size_t i = 0; i < n && depth > 0; i += PLACED_AT_A_TIME)
+		place_few(o, items + i, n - i < PLACED_AT_A_TIME ? n - i : PLACED_AT_A_TIME);
+	if (n <= FEW)
+		sort_few(items, n);
+	else if (code == FRIC_OK)
+		code = sort_items(o, items, o->other + begin, n, digits);
+	return code == FRIC_OK && depth < DEEPEST ? order_cells(o, begin, n, depth, digits) : code;
 }
 
 /* ---- the order ---- */
@@ -169,7 +205,7 @@ static enum fric_code order_range(struct ordering *o, size_t begin, size_t n, in
 static void set_order(const struct ordering *o, struct order *order)
 {
 	for (size_t i = 0; i < order->n; i++) {
-		const size_t v = (size_t)o->items[i].vertex;
+		const size_t v = o->items[i] & vertex_mask;
 		order->vertex[i] = (int32_t)v;
 		order->rank[v] = (int32_t)i;
 		for (size_t d = 0; d < 3; d++)
@@ -191,7 +227,7 @@ enum fric_code fricp_order(const struct fric_context *context, int dim, size_t n
 	order->place = store_take(store, 3 * n, sizeof(*order->place));
 	enum fric_code code = scratch.failed || store->failed ? FRIC_E_MEMORY : FRIC_OK;
 	for (size_t i = 0; i < n && code == FRIC_OK; i++)
-		o.items[i] = (struct item){0, listed[i]};
+		o.items[i] = (uint64_t)listed[i];
 	if (code == FRIC_OK && n > 0)
 		code = order_range(&o, 0, n, 0, digits);
 	if (code == FRIC_OK)

@@ -9,8 +9,8 @@
 
 /* Pairs of primitives, as numbers in two trees. */
 struct sink {
-	uint32_t (*pairs)[2];
-	size_t n, capacity;               /* capacity >= 64 */
+	uint32_t *first, *second;         /* [capacity] */
+	size_t n, capacity;               /* capacity >= 72 */
 	bool (*drain)(struct sink *sink); /* takes all pairs when there may be no room. @return whether to go on */
 	void *task;
 };
@@ -20,9 +20,9 @@ struct overlap_kernels {
 	 * `reach` along any axis, and which have no vertex in common. If both are the same tree, each pair once.
 	 * @return whether to go on */
 	bool (*collect)(const struct tree *first, const struct tree *second, size_t block, double reach, struct sink *sink);
-	/* Keeps pairs that may be closer than `reach`, in their order. @return their number */
+	/* Keeps those of the first n pairs that may be closer than `reach`, in their order. @return their number */
 	size_t (*keep_near)(const struct tree *first, const struct tree *second, const double *place, double reach,
-	                    uint32_t (*pairs)[2], size_t n);
+	                    struct sink *sink, size_t n);
 };
 
 extern const struct overlap_kernels fricp_overlap_baseline;

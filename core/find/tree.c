@@ -10,8 +10,8 @@ struct planting {
 	const struct order *order;
 	enum tree_kind kind;
 	struct tree *tree;
-	uint32_t *rows;     /* [n] rows of the mesh, in the order of the tree */
-	uint32_t *found;    /* [n] the same, sizes mixed */
+	int32_t *ranks;     /* [n, size] of the primitives' vertices, in the order of the tree */
+	int32_t *found;     /* [n, size] the same, sizes mixed */
 	int16_t *exponents; /* [n] of the sizes of `found` */
 	uint8_t *is_listed; /* which vertices are particles or edges are rods; NULL: all */
 	int level;          /* that is being filled */
@@ -31,20 +31,6 @@ static int size_of(enum tree_kind kind)
 	return sizes[kind];
 }
 
-static bool are_points(enum tree_kind kind)
-{
-	return size_of(kind) == 1;
-}
-
-static const int32_t *vertices_of(const struct planting *p, const uint32_t *row)
-{
-	switch (size_of(p->kind)) {
-	case 1: return (const int32_t *)row;
-	case 2: return p->mesh->edges + 2 * (size_t)*row;
-	default: return p->mesh->faces + 3 * (size_t)*row;
-	}
-}
-
 /* Particles or rods, which are few or all. */
 static enum fric_code list_rows(struct planting *p, struct store *scratch)
 {
@@ -59,14 +45,14 @@ static enum fric_code list_rows(struct planting *p, struct store *scratch)
 	return p->is_listed ? FRIC_OK : FRIC_E_MEMORY;
 }
 
-/* The exponent of the largest extent; a small one for points. */
-static int16_t exponent_of(const struct planting *p, const int32_t *v)
+/* The exponent of the largest extent. */
+INLINE int16_t exponent_of(const double *place, const int32_t *ranks, int size)
 {
 	double extent = 0;
 	for (int d = 0; d < 3; d++) {
-		double low = INFINITY, high = -INFINITY;
-		for (int k = 0; k < size_of(p->kind); k++) {
-			const double x = p->order->place[3 * (size_t)p->order->rank[v[k]] + (size_t)d];
+		double low = place[3 * (size_t)ranks[0] + (size_t)d], high = low;
+		for (int k = 1; k < size; k++) {
+			const double x = place[3 * (size_t)ranks[k] + (size_t)d];
 			low = x < low ? x : low;
 			high = x > high ? x : high;
 		}
@@ -77,26 +63,63 @@ static int16_t exponent_of(const struct planting *p, const int32_t *v)
 	return (int16_t)(bits >> 52);
 }
 
-/* Primitives by their lowest vertex, in the order of vertices. */
-static enum fric_code find_rows(struct planting *p)
+/* Distances at which rows, vertices and ranks are fetched in advance: vertices may have any numbers. */
+enum { FETCH_ROWS = 24, FETCH_VERTICES = 16, FETCH_RANKS = 8 };
+
+INLINE void fetch(const struct planting *p, const uint32_t *from, const int32_t *vertices, size_t r, int size)
 {
-	const struct fric_mesh *m = p->mesh;
-	const uint32_t *from = size_of(p->kind) == 2 ? m->edges_from : m->faces_from;
+	const struct order *o = p->order;
+	if (r + FETCH_ROWS >= o->n)
+		return;
+	__builtin_prefetch(&from[o->vertex[r + FETCH_ROWS]]);
+	__builtin_prefetch(&vertices[(size_t)size * from[o->vertex[r + FETCH_VERTICES]]]);
+	const size_t row = from[o->vertex[r + FETCH_RANKS]];
+	if (row < p->tree->n)
+		for (int k = 1; k < size; k++)
+			__builtin_prefetch(&o->rank[vertices[(size_t)size * row + (size_t)k]]);
+}
+
+/* Primitives by their lowest vertex, in the order of vertices. all: `is_listed` is not used */
+INLINE enum fric_code find_by_vertex(struct planting *p, const uint32_t *from, const int32_t *vertices, int size,
+                                     bool all)
+{
+	const struct order *o = p->order;
 	size_t n = 0;
-	for (size_t r = 0; r < p->order->n; r++) {
-		const size_t v = (size_t)p->order->vertex[r];
-		const uint32_t begin = are_points(p->kind) ? (uint32_t)v : from[v];
-		const uint32_t end = are_points(p->kind) ? begin + 1 : from[v + 1];
+	for (size_t r = 0; r < o->n; r++) {
+		const size_t v = (size_t)o->vertex[r];
+		const uint32_t end = from[v + 1];
+		if (all)
+			fetch(p, from, vertices, r, size);
 		if (r % 65536 == 0 && fricp_stop_raised(p->context))
 			return FRIC_E_STOPPED;
-		for (uint32_t row = begin; row < end; row++) {
-			if (p->is_listed && !p->is_listed[row])
+		for (uint32_t row = from[v]; row < end; row++) {
+			int32_t *ranks = p->found + n * (size_t)size;
+			if (!all && !p->is_listed[row])
 				continue;
-			p->found[n] = row;
-			p->exponents[n++] = are_points(p->kind) ? 0 : exponent_of(p, vertices_of(p, &row));
+			for (int k = 0; k < size; k++)
+				ranks[k] = o->rank[vertices[(size_t)size * row + (size_t)k]];
+			p->exponents[n++] = exponent_of(o->place, ranks, size);
 		}
 	}
 	return FRIC_OK;
+}
+
+static void find_points(struct planting *p)
+{
+	size_t n = 0;
+	for (size_t r = 0; r < p->order->n; r++)
+		if (!p->is_listed || p->is_listed[p->order->vertex[r]])
+			p->ranks[n++] = (int32_t)r;
+}
+
+static enum fric_code find_primitives(struct planting *p)
+{
+	const struct fric_mesh *m = p->mesh;
+	switch (p->kind) {
+	case TREE_EDGES: return find_by_vertex(p, m->edges_from, m->edges, 2, true);
+	case TREE_RODS: return find_by_vertex(p, m->edges_from, m->edges, 2, false);
+	default: return find_by_vertex(p, m->faces_from, m->faces, 3, true);
+	}
 }
 
 /* ---- sizes ---- */
@@ -123,30 +146,38 @@ static int mean_exponent(const struct planting *p)
 static void separate_sizes(struct planting *p)
 {
 	const int mean = mean_exponent(p);
+	const size_t size = (size_t)p->tree->size;
 	size_t at[CLASSES + 1] = {0};
 	for (size_t i = 0; i < p->tree->n; i++)
 		at[class_of(p->exponents[i], mean) + 1]++;
 	for (int c = 0; c < CLASSES; c++)
 		at[c + 1] += at[c];
 	for (size_t i = 0; i < p->tree->n; i++)
-		p->rows[at[class_of(p->exponents[i], mean)]++] = p->found[i];
+		memcpy(p->ranks + size * at[class_of(p->exponents[i], mean)]++, p->found + size * i, size * sizeof(int32_t));
 }
 
 /* ---- boxes ---- */
 
-static void set_primitive(const struct planting *p, size_t block, int lane)
+INLINE void set_block(const struct planting *p, size_t block, int size)
 {
 	struct tree *t = p->tree;
-	const size_t i = block * TREE_LANES + (size_t)lane;
 	struct boxes *boxes = &t->level[0][block];
-	for (int k = 0; k < t->size; k++) {
-		const int32_t rank = i < t->n ? p->order->rank[vertices_of(p, &p->rows[i])[k]] : -1;
-		t->ends[block * (size_t)t->size + (size_t)k].lane[lane] = rank;
+	struct tree_row *ends = t->ends + block * (size_t)size;
+	const size_t begin = block * TREE_LANES, n = t->n - begin < TREE_LANES ? t->n - begin : TREE_LANES;
+	for (size_t lane = 0; lane < TREE_LANES; lane++) {
+		double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+		for (int k = 0; k < size; k++) {
+			const int32_t rank = lane < n ? p->ranks[(size_t)size * (begin + lane) + (size_t)k] : -1;
+			ends[k].lane[lane] = rank;
+			for (int d = 0; d < 3 && lane < n; d++) {
+				const double x = p->order->place[3 * (size_t)rank + (size_t)d];
+				low[d] = x < low[d] ? x : low[d];
+				high[d] = x > high[d] ? x : high[d];
+			}
+		}
 		for (int d = 0; d < 3; d++) {
-			const double x = rank < 0 ? INFINITY : p->order->place[3 * (size_t)rank + (size_t)d];
-			double *low = &boxes->low[d][lane], *high = &boxes->high[d][lane];
-			*low = k == 0 || x < *low ? x : *low;
-			*high = rank < 0 ? -INFINITY : k == 0 || x > *high ? x : *high;
+			boxes->low[d][lane] = low[d];
+			boxes->high[d][lane] = high[d];
 		}
 	}
 }
@@ -155,9 +186,12 @@ static void fill_leaves(void *task, size_t chunk, size_t begin, size_t end, stru
 {
 	const struct planting *p = task;
 	(void)chunk, (void)fault;
-	for (size_t block = begin; block < end; block++)
-		for (int lane = 0; lane < TREE_LANES; lane++)
-			set_primitive(p, block, lane);
+	for (size_t block = begin; block < end && p->tree->size == 1; block++)
+		set_block(p, block, 1);
+	for (size_t block = begin; block < end && p->tree->size == 2; block++)
+		set_block(p, block, 2);
+	for (size_t block = begin; block < end && p->tree->size == 3; block++)
+		set_block(p, block, 3);
 }
 
 /* The box around the boxes of a block. */
@@ -221,16 +255,22 @@ enum fric_code fricp_tree(const struct fric_context *context, const struct fric_
 	*tree = (struct tree){.size = size_of(kind), .n = number_of(mesh, kind)};
 	struct store scratch = {.memory = context->memory};
 	struct planting p = {.context = context, .mesh = mesh, .order = order, .kind = kind, .tree = tree};
-	p.rows = store_take(&scratch, tree->n, sizeof(*p.rows));
-	p.found = store_take(&scratch, tree->n, sizeof(*p.found));
-	p.exponents = store_take(&scratch, tree->n, sizeof(*p.exponents));
+	const size_t size = (size_t)tree->size;
+	p.ranks = store_take(&scratch, tree->n * size, sizeof(*p.ranks));
 	enum fric_code code = scratch.failed ? FRIC_E_MEMORY : list_rows(&p, &scratch);
-	if (code == FRIC_OK)
-		code = find_rows(&p);
-	if (code == FRIC_OK) {
-		separate_sizes(&p);
-		code = take_blocks(tree, store);
+	if (code == FRIC_OK && size == 1) {
+		find_points(&p);
+	} else if (code == FRIC_OK) {
+		const int mark = scratch.n;
+		p.found = store_take(&scratch, tree->n * size, sizeof(*p.found));
+		p.exponents = store_take(&scratch, tree->n, sizeof(*p.exponents));
+		code = scratch.failed ? FRIC_E_MEMORY : find_primitives(&p);
+		if (code == FRIC_OK)
+			separate_sizes(&p);
+		store_give_from(&scratch, mark);
 	}
+	if (code == FRIC_OK)
+		code = take_blocks(tree, store);
 	if (code == FRIC_OK)
 		code = fill(&p);
 	store_give_from(&scratch, 0);
