@@ -1,7 +1,5 @@
 /* The longest step: the least that any contact allows (geometry/travel). */
-#include <stdatomic.h>
-#include <string.h>
-
+#include "core/base/least.h"
 #include "core/base/memory.h"
 #include "core/base/types.h"
 #include "core/contacts/span.h"
@@ -17,33 +15,9 @@ struct stepping {
 	const struct fric_contacts *contacts;
 	const double *positions, *direction;
 	double keep;
-	struct limit *limits;           /* [chunks] */
-	_Atomic(uint64_t) least_so_far; /* bits of the least step that some contact allows; decides only what is left out */
+	struct limit *limits;      /* [chunks] */
+	struct least least_so_far; /* step that some contact allows; decides only what is left out */
 };
-
-static double number_of(uint64_t bits)
-{
-	double x;
-	memcpy(&x, &bits, sizeof(x));
-	return x;
-}
-
-static uint64_t bits_of(double x)
-{
-	uint64_t bits;
-	memcpy(&bits, &x, sizeof(bits));
-	return bits;
-}
-
-/* The bits of numbers >= 0 are in the order of the numbers. */
-static void lower_bound_to(struct stepping *task, double step)
-{
-	uint64_t least = atomic_load_explicit(&task->least_so_far, memory_order_relaxed);
-	const uint64_t bits = bits_of(step);
-	while (bits < least && !atomic_compare_exchange_weak_explicit(&task->least_so_far, &least, bits,
-	                                                              memory_order_relaxed, memory_order_relaxed))
-		;
-}
 
 static struct travel travel_of(const struct stepping *task, enum fric_type type, size_t i)
 {
@@ -68,14 +42,14 @@ static void step_chunk(void *data, size_t chunk, size_t begin, size_t end, struc
 	struct limit limit = {1, 0};
 	for (size_t i = begin; i < end && fault->code == FRIC_OK; i++) {
 		const struct travel travel = travel_of(task, contact_type(c, i), i);
-		const double bound = number_of(atomic_load_explicit(&task->least_so_far, memory_order_relaxed));
+		const double bound = least_now(&task->least_so_far);
 		double step = 1;
 		const enum fric_code code = skip_reason(c, i) == FRIC_OK ? fricp_travel(&travel, bound, &step) : FRIC_OK;
 		if (code != FRIC_OK && !c->skips)
 			*fault = (struct fault){code, i};
 		if (code == FRIC_OK && step < limit.step) {
 			limit = (struct limit){step, i};
-			lower_bound_to(task, step);
+			least_lower(&task->least_so_far, step);
 		}
 	}
 	task->limits[chunk] = limit;
@@ -108,7 +82,7 @@ enum fric_code fric_longest_step(const struct fric_context *context, const struc
 	                        .limits = memory_take(context->memory, bytes)};
 	if (!task.limits)
 		return report_code(FRIC_E_MEMORY, error);
-	atomic_init(&task.least_so_far, bits_of(1));
+	least_start(&task.least_so_far, 1);
 	const struct fault fault = fricp_parallel_chunks(context, contacts->n, step_chunk, &task);
 	if (fault.code == FRIC_OK)
 		*step = least_step(&task);

@@ -1,115 +1,263 @@
-/* The longest step of a mesh: the least that any of its pairs allows, each tried. */
+/* The longest step of a mesh: the least that any of its pairs allows (geometry/travel), however far apart.
+ *
+ * In the frame of a common motion, d(t) >= d(0) - t (m_a + m_b), m the largest motion of a side's vertices. So a pair
+ * can only violate distance - dmin >= keep (distance(0) - dmin) before T if d(0) <= dmin + T (m_a + m_b) / (1 - keep),
+ * and there its distance is at most dmin + keep T (m_a + m_b) / (1 - keep): boxes around the ways up to T, each larger
+ * by its own part of that, overlap. T grows until a step below it is found: most primitives do not move far then. */
+#include <math.h>
+
 #include "core/base/fault.h"
-#include "core/base/parallel.h"
-#include "core/base/types.h"
-#include "core/find/mesh.h"
+#include "core/base/least.h"
+#include "core/find/pairs.h"
+#include "core/geometry/features.h"
 #include "core/geometry/travel.h"
+
+/* A travel's step may be less than the longest one by this factor, and rather more. */
+static const double travel_slack = 1.002;
+
+/* Much more than the rounding errors of motions and of sums here. */
+static const double motion_rounding = 0x1p-44;
 
 struct stepping {
 	const struct fric_context *context;
 	const struct fric_mesh *mesh;
 	const double *positions, *direction;
 	double dmin, keep;
-	struct fric_mesh_step *step;
+	double until; /* the part of the motion that is looked at */
+	struct order order;
+	double *relative, *motion;                   /* by rank */
+	double largest;                              /* component of the direction */
+	struct least least;                          /* step so far */
+	struct fric_mesh_step *limits, *penetrating; /* [n_threads] the first ones of each thread */
+	struct store store;
 };
 
-struct side {
-	const int32_t *vertices;
-	int n;
-};
+/* ---- one pair ---- */
 
-static bool is_pair(const struct stepping *s, struct side a, struct side b)
+/* Whether a pair precedes another one in the order of types and vertices, planes first. */
+static bool precedes(const struct fric_mesh_step *a, const struct fric_mesh_step *b)
 {
-	for (int i = 0; i < a.n; i++)
-		for (int j = 0; j < b.n; j++)
-			if (a.vertices[i] == b.vertices[j])
-				return false;
-	return !s->mesh->filter.any || !sides_ignored(&s->mesh->filter, a.vertices, a.n, b.vertices, b.n);
+	if (a->group != b->group)
+		return a->group < b->group;
+	if (a->plane != b->plane)
+		return a->plane < b->plane;
+	for (int k = 0; k < FRIC_MAX_STENCIL; k++)
+		if (a->vertices[k] != b->vertices[k])
+			return a->vertices[k] < b->vertices[k];
+	return false;
 }
 
-static enum fric_code take_step(struct stepping *s, enum fric_type type, const int32_t *v, int32_t plane)
+static bool is_none(const struct fric_mesh_step *step)
 {
-	const size_t dim = (size_t)s->mesh->dim;
-	struct travel t = {.type = type, .dim = s->mesh->dim, .dmin = s->dmin, .keep = s->keep};
-	for (int k = 0; k < stencil_size_of(type); k++) {
-		t.from[k] = s->positions + (size_t)v[k] * dim;
-		t.direction[k] = s->direction + (size_t)v[k] * dim;
-	}
-	for (size_t d = 0; d < dim && plane >= 0; d++) {
-		t.normal[d] = s->mesh->plane_normals[(size_t)plane * dim + d];
-		t.origin[d] = s->mesh->plane_origins[(size_t)plane * dim + d];
-	}
-	double step = 1;
-	const enum fric_code code = fricp_travel(&t, s->step->step, &step);
-	if (code != FRIC_OK || step < s->step->step) {
-		*s->step = (struct fric_mesh_step){step, type, {0}, plane};
-		memcpy(s->step->vertices, v, (size_t)stencil_size_of(type) * sizeof(*v));
-	}
-	return code;
+	return step->vertices[0] < 0;
 }
 
-static enum fric_code take_pair(struct stepping *s, enum fric_type type, struct side a, struct side b)
+static const struct fric_mesh_step no_limit = {.step = 1, .vertices = {-1, 0, 0, 0}};
+
+/* Takes a pair whose travel is known up to its step. */
+static enum fric_code try_travel(struct stepping *s, int share, struct travel *travel, struct fric_mesh_step pair)
 {
-	int32_t v[FRIC_MAX_STENCIL];
-	if (!is_pair(s, a, b))
+	const enum fric_code code = fricp_travel(travel, least_now(&s->least), &pair.step);
+	if (code == FRIC_E_PENETRATION && (is_none(&s->penetrating[share]) || precedes(&pair, &s->penetrating[share])))
+		s->penetrating[share] = pair;
+	if (code != FRIC_OK)
+		return code == FRIC_E_PENETRATION ? FRIC_OK : code;
+	struct fric_mesh_step *limit = &s->limits[share];
+	if (pair.step >= 1 || pair.step > limit->step)
 		return FRIC_OK;
-	memcpy(v, a.vertices, (size_t)a.n * sizeof(*v));
-	memcpy(v + a.n, b.vertices, (size_t)b.n * sizeof(*v));
-	return take_step(s, type, v, -1);
+	if (pair.step < limit->step || precedes(&pair, limit)) {
+		*limit = pair;
+		least_lower(&s->least, pair.step);
+	}
+	return FRIC_OK;
 }
 
-struct list {
-	const int32_t *vertices, *rows; /* rows: NULL, or which of them take part */
-	size_t n;
-	int size;
-};
-
-static struct side item_of(const struct list *list, size_t i)
+static void set_member(const struct stepping *s, struct travel *travel, int k, int32_t v)
 {
-	return (struct side){list->vertices + (size_t)list->size * (list->rows ? (size_t)list->rows[i] : i), list->size};
+	travel->from[k] = s->positions + (size_t)v * (size_t)s->mesh->dim;
+	travel->direction[k] = s->direction + (size_t)v * (size_t)s->mesh->dim;
 }
 
-static enum fric_code take_all(struct stepping *s, enum fric_type type, const struct list *first,
-                               const struct list *second)
+static enum fric_code visit(void *task, int share, enum fric_type type, const int32_t v[FRIC_MAX_STENCIL])
 {
+	struct stepping *s = task;
+	const struct feature whole = fricp_feature_of(type, (1u << stencil_size_of(type)) - 1, v);
+	struct travel travel = {.type = type, .dim = s->mesh->dim, .dmin = s->dmin, .keep = s->keep};
+	struct fric_mesh_step pair = {.group = type};
+	for (int k = 0; k < stencil_size_of(type); k++) {
+		pair.vertices[k] = v[whole.member[k]];
+		set_member(s, &travel, k, pair.vertices[k]);
+	}
+	return try_travel(s, share, &travel, pair);
+}
+
+static enum fric_code visit_vertex(void *task, int share, int32_t v)
+{
+	struct stepping *s = task;
+	const struct fric_mesh *m = s->mesh;
+	const size_t dim = (size_t)m->dim;
+	struct travel travel = {.type = FRIC_PLANE_VERTEX, .dim = m->dim, .dmin = s->dmin, .keep = s->keep};
 	enum fric_code code = FRIC_OK;
-	for (size_t i = 0; i < first->n && code == FRIC_OK; i++) {
-		if (fricp_stop_raised(s->context))
-			return FRIC_E_STOPPED;
-		for (size_t j = first == second ? i + 1 : 0; j < second->n && code == FRIC_OK; j++)
-			code = take_pair(s, type, item_of(first, i), item_of(second, j));
+	set_member(s, &travel, 0, v);
+	for (size_t p = 0; p < m->n_planes && code == FRIC_OK; p++) {
+		for (size_t d = 0; d < dim; d++) {
+			travel.normal[d] = m->plane_normals[p * dim + d];
+			travel.origin[d] = m->plane_origins[p * dim + d];
+		}
+		code = try_travel(s, share, &travel,
+		                  (struct fric_mesh_step){.group = FRIC_PLANE_VERTEX, .vertices = {v}, .plane = (int32_t)p});
 	}
 	return code;
 }
 
-static enum fric_code take_planes(struct stepping *s)
+/* ---- motions ---- */
+
+/* Motions relative to the middle of their range, by rank. */
+static void set_motions(struct stepping *s)
+{
+	const size_t dim = (size_t)s->mesh->dim, n = s->order.n;
+	double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+	for (size_t r = 0; r < n; r++)
+		for (size_t d = 0; d < dim; d++) {
+			const double x = s->direction[(size_t)s->order.vertex[r] * dim + d];
+			low[d] = fmin(low[d], x);
+			high[d] = fmax(high[d], x);
+			s->largest = fmax(s->largest, fabs(x));
+		}
+	for (size_t r = 0; r < n; r++) {
+		double *relative = s->relative + 3 * r, sum = 0;
+		for (size_t d = 0; d < 3; d++) {
+			const double x = d < dim ? s->direction[(size_t)s->order.vertex[r] * dim + d] : 0;
+			relative[d] = d < dim ? x - (low[d] / 2 + high[d] / 2) : 0;
+			sum += fabs(relative[d]);
+		}
+		/* Where squares would over- or underflow, the sum of components is the bound. */
+		const double squared = relative[0] * relative[0] + relative[1] * relative[1] + relative[2] * relative[2];
+		const double length = squared > 0x1p-900 && squared < 0x1p+900 ? sqrt(squared) : sum;
+		s->motion[r] = length * (1 + motion_rounding) + motion_rounding * s->largest;
+	}
+}
+
+/* The part of the motion to look at first: where primitives move by about their own size. */
+static double first_part(const struct stepping *s)
 {
 	const struct fric_mesh *m = s->mesh;
-	enum fric_code code = FRIC_OK;
-	for (size_t p = 0; p < m->n_planes && code == FRIC_OK; p++)
-		for (size_t i = 0; i < m->n_used && code == FRIC_OK; i++)
-			if (!m->filter.fixed[m->used[i]])
-				code = take_step(s, FRIC_PLANE_VERTEX, &m->used[i], (int32_t)p);
+	double size = 0, motion = 0;
+	for (size_t i = 0; i < m->n_edges; i++) {
+		const double *a = s->order.place + 3 * (size_t)s->order.rank[m->edges[2 * i]];
+		const double *b = s->order.place + 3 * (size_t)s->order.rank[m->edges[2 * i + 1]];
+		size += fabs(a[0] - b[0]) + fabs(a[1] - b[1]) + fabs(a[2] - b[2]);
+	}
+	for (size_t r = 0; r < s->order.n; r++)
+		motion += s->motion[r];
+	if (!(motion > 0))
+		return 1;
+	size /= (double)(m->n_edges + !m->n_edges);
+	const double part = size / motion * (double)s->order.n / 4;
+	return part < 1 ? fmax(part, 0x1p-20) : 1;
+}
+
+/* ---- all pairs ---- */
+
+/* Pairs that are further apart than this times their motion allow more than the least step so far. */
+static double slope_of(void *task)
+{
+	const struct stepping *s = task;
+	return fmin(least_now(&s->least), s->until) * travel_slack / (1 - s->keep);
+}
+
+static enum fric_code look_until(struct stepping *s)
+{
+	const double part = s->until * travel_slack, room = 1 + motion_rounding;
+	const struct sweep sweep = {.direction = s->relative,
+	                            .motion = s->motion,
+	                            .until = part,
+	                            .margin = s->dmin / 2 * room + motion_rounding * s->largest * part,
+	                            .slope = (s->keep / (1 - s->keep) + motion_rounding) * part * room};
+	const struct pairing pairing = {.context = s->context,
+	                                .mesh = s->mesh,
+	                                .order = &s->order,
+	                                .sweep = &sweep,
+	                                .reach = s->dmin * room,
+	                                .slope = slope_of,
+	                                .visit = visit,
+	                                .visit_vertex = visit_vertex,
+	                                .task = s};
+	return fricp_pairs(&pairing);
+}
+
+enum { GROWTH = 4 };
+
+/* Pairs that penetrate are all found at once. */
+static bool is_over(const struct stepping *s)
+{
+	bool over = s->until >= 1 || least_now(&s->least) < s->until;
+	for (int i = 0; i < s->context->n_threads; i++)
+		over |= !is_none(&s->penetrating[i]);
+	return over;
+}
+
+static enum fric_code look(struct stepping *s)
+{
+	s->until = first_part(s);
+	enum fric_code code = look_until(s);
+	while (code == FRIC_OK && !is_over(s)) {
+		s->until = fmin(1, s->until * GROWTH);
+		code = look_until(s);
+	}
 	return code;
+}
+
+static enum fric_code find_least(struct stepping *s)
+{
+	const struct fric_mesh *m = s->mesh;
+	const size_t n_threads = (size_t)s->context->n_threads;
+	s->relative = store_take(&s->store, 3 * m->n_used, sizeof(*s->relative));
+	s->motion = store_take(&s->store, m->n_used, sizeof(*s->motion));
+	s->limits = store_take(&s->store, n_threads, sizeof(*s->limits));
+	s->penetrating = store_take(&s->store, n_threads, sizeof(*s->penetrating));
+	if (s->store.failed)
+		return FRIC_E_MEMORY;
+	for (size_t i = 0; i < n_threads; i++)
+		s->limits[i] = s->penetrating[i] = no_limit;
+	least_start(&s->least, 1);
+	const enum fric_code code =
+		fricp_order(s->context, m->dim, m->n_vertices, s->positions, m->used, m->n_used, &s->store, &s->order);
+	if (code != FRIC_OK)
+		return code;
+	set_motions(s);
+	return look(s);
+}
+
+/* The first of the threads' limits, or of their penetrating pairs. */
+static enum fric_code choose(const struct stepping *s, struct fric_mesh_step *step)
+{
+	struct fric_mesh_step least = no_limit, first = no_limit;
+	for (int i = 0; i < s->context->n_threads; i++) {
+		const struct fric_mesh_step *limit = &s->limits[i], *penetrating = &s->penetrating[i];
+		if (!is_none(penetrating) && (is_none(&first) || precedes(penetrating, &first)))
+			first = *penetrating;
+		if (!is_none(limit) && (limit->step < least.step || (limit->step == least.step && precedes(limit, &least))))
+			least = *limit;
+	}
+	*step = is_none(&first) ? least : first;
+	return is_none(&first) ? FRIC_OK : FRIC_E_PENETRATION;
 }
 
 enum fric_code fric_mesh_longest_step(const struct fric_context *context, const struct fric_mesh *mesh,
                                       const double *positions, const double *direction, double min_distance,
                                       double keep, struct fric_mesh_step *step, struct fric_error *error)
 {
-	const struct list vertices = {mesh->used, NULL, mesh->n_used, 1}, edges = {mesh->edges, NULL, mesh->n_edges, 2},
-					  faces = {mesh->faces, NULL, mesh->n_faces, 3},
-					  particles = {mesh->particles, NULL, mesh->n_particles, 1},
-					  rods = {mesh->edges, mesh->rods, mesh->n_rods, 2};
-	struct stepping s = {context, mesh, positions, direction, min_distance, keep, step};
-	const bool flat = mesh->dim == 2;
-	*step = (struct fric_mesh_step){1, FRIC_VERTEX_VERTEX, {-1, -1, -1, -1}, -1};
-	enum fric_code code = take_all(&s, FRIC_VERTEX_VERTEX, &particles, &particles);
+	struct stepping s = {.context = context,
+	                     .mesh = mesh,
+	                     .positions = positions,
+	                     .direction = direction,
+	                     .dmin = min_distance,
+	                     .keep = keep,
+	                     .store = {.memory = context->memory}};
+	enum fric_code code = find_least(&s);
 	if (code == FRIC_OK)
-		code = take_all(&s, FRIC_EDGE_VERTEX, flat ? &vertices : &particles, flat ? &edges : &rods);
-	if (code == FRIC_OK && !flat)
-		code = take_all(&s, FRIC_EDGE_EDGE, &edges, &edges);
-	if (code == FRIC_OK && !flat)
-		code = take_all(&s, FRIC_FACE_VERTEX, &vertices, &faces);
-	return report_code(code == FRIC_OK ? take_planes(&s) : code, error);
+		code = choose(&s, step);
+	store_give_from(&s.store, 0);
+	return report_code(code, error);
 }

@@ -20,9 +20,10 @@ struct overlap_kernels {
 	 * `reach` along any axis, and which have no vertex in common. If both are the same tree, each pair once.
 	 * @return whether to go on */
 	bool (*collect)(const struct tree *first, const struct tree *second, size_t block, double reach, struct sink *sink);
-	/* Keeps those of the first n pairs that may be closer than `reach`, in their order. @return their number */
+	/* Keeps those of the first n pairs whose primitives, where they are, may be closer than reach + slope * (the sum of
+	 * their motions), in their order. @return their number */
 	size_t (*keep_near)(const struct tree *first, const struct tree *second, const double *place, double reach,
-	                    struct sink *sink, size_t n);
+	                    double slope, struct sink *sink, size_t n);
 };
 
 extern const struct overlap_kernels fricp_overlap_baseline;

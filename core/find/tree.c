@@ -9,6 +9,7 @@ struct planting {
 	const struct fric_mesh *mesh;
 	const struct order *order;
 	enum tree_kind kind;
+	const struct sweep *sweep;
 	struct tree *tree;
 	int32_t *ranks;     /* [n, size] of the primitives' vertices, in the order of the tree */
 	int32_t *found;     /* [n, size] the same, sizes mixed */
@@ -45,19 +46,59 @@ static enum fric_code list_rows(struct planting *p, struct store *scratch)
 	return p->is_listed ? FRIC_OK : FRIC_E_MEMORY;
 }
 
-/* The exponent of the largest extent. */
-INLINE int16_t exponent_of(const double *place, const int32_t *ranks, int size)
+/* The corners of a primitive's box. */
+struct corners {
+	double low[3], high[3];
+};
+
+INLINE void extend(struct corners *c, int d, double x)
 {
-	double extent = 0;
+	c->low[d] = x < c->low[d] ? x : c->low[d];
+	c->high[d] = x > c->high[d] ? x : c->high[d];
+}
+
+INLINE struct corners corners_of(const double *place, const int32_t *ranks, int size)
+{
+	struct corners c;
 	for (int d = 0; d < 3; d++) {
-		double low = place[3 * (size_t)ranks[0] + (size_t)d], high = low;
-		for (int k = 1; k < size; k++) {
-			const double x = place[3 * (size_t)ranks[k] + (size_t)d];
-			low = x < low ? x : low;
-			high = x > high ? x : high;
-		}
-		extent = high - low > extent ? high - low : extent;
+		c.low[d] = c.high[d] = place[3 * (size_t)ranks[0] + (size_t)d];
+		for (int k = 1; k < size; k++)
+			extend(&c, d, place[3 * (size_t)ranks[k] + (size_t)d]);
 	}
+	return c;
+}
+
+/* Relative to the coordinates: more than corners of ways are rounded. */
+static const double corner_rounding = 0x1p-50;
+
+/* Extends a box to its primitive's way. @return the motion */
+static double sweep_corners(const struct planting *p, const int32_t *ranks, int size, struct corners *c)
+{
+	const struct sweep *s = p->sweep;
+	double motion = 0;
+	for (int k = 0; k < size; k++) {
+		const size_t rank = (size_t)ranks[k];
+		motion = s->motion[rank] > motion ? s->motion[rank] : motion;
+		for (size_t d = 0; d < 3; d++)
+			extend(c, (int)d, p->order->place[3 * rank + d] + s->until * s->direction[3 * rank + d]);
+	}
+	for (int d = 0; d < 3; d++) {
+		const double by = s->margin + s->slope * motion + corner_rounding * (fabs(c->low[d]) + fabs(c->high[d]));
+		c->low[d] -= by;
+		c->high[d] += by;
+	}
+	return motion;
+}
+
+/* The exponent of the largest extent. */
+static int16_t exponent_of(const struct planting *p, const int32_t *ranks, int size)
+{
+	struct corners c = corners_of(p->order->place, ranks, size);
+	double extent = 0;
+	if (p->sweep)
+		sweep_corners(p, ranks, size, &c);
+	for (int d = 0; d < 3; d++)
+		extent = c.high[d] - c.low[d] > extent ? c.high[d] - c.low[d] : extent;
 	uint64_t bits;
 	memcpy(&bits, &extent, sizeof(bits));
 	return (int16_t)(bits >> 52);
@@ -98,7 +139,7 @@ INLINE enum fric_code find_by_vertex(struct planting *p, const uint32_t *from, c
 				continue;
 			for (int k = 0; k < size; k++)
 				ranks[k] = o->rank[vertices[(size_t)size * row + (size_t)k]];
-			p->exponents[n++] = exponent_of(o->place, ranks, size);
+			p->exponents[n++] = exponent_of(p, ranks, size);
 		}
 	}
 	return FRIC_OK;
@@ -165,19 +206,20 @@ INLINE void set_block(const struct planting *p, size_t block, int size)
 	struct tree_row *ends = t->ends + block * (size_t)size;
 	const size_t begin = block * TREE_LANES, n = t->n - begin < TREE_LANES ? t->n - begin : TREE_LANES;
 	for (size_t lane = 0; lane < TREE_LANES; lane++) {
-		double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
-		for (int k = 0; k < size; k++) {
-			const int32_t rank = lane < n ? p->ranks[(size_t)size * (begin + lane) + (size_t)k] : -1;
-			ends[k].lane[lane] = rank;
-			for (int d = 0; d < 3 && lane < n; d++) {
-				const double x = p->order->place[3 * (size_t)rank + (size_t)d];
-				low[d] = x < low[d] ? x : low[d];
-				high[d] = x > high[d] ? x : high[d];
-			}
-		}
+		struct corners c = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+		const int32_t *ranks = p->ranks + (size_t)size * (begin + lane);
+		double motion = 0;
+		if (lane < n)
+			c = corners_of(p->order->place, ranks, size);
+		if (lane < n && p->sweep)
+			motion = sweep_corners(p, ranks, size, &c);
+		if (p->sweep)
+			t->motion[begin + lane] = motion;
+		for (int k = 0; k < size; k++)
+			ends[k].lane[lane] = lane < n ? ranks[k] : -1;
 		for (int d = 0; d < 3; d++) {
-			boxes->low[d][lane] = low[d];
-			boxes->high[d][lane] = high[d];
+			boxes->low[d][lane] = c.low[d];
+			boxes->high[d][lane] = c.high[d];
 		}
 	}
 }
@@ -221,7 +263,7 @@ static void fill_level(void *task, size_t chunk, size_t begin, size_t end, struc
 		}
 }
 
-static enum fric_code take_blocks(struct tree *t, struct store *store)
+static enum fric_code take_blocks(struct tree *t, bool moving, struct store *store)
 {
 	t->n_blocks[0] = n_chunks(t->n, TREE_LANES);
 	t->n_blocks[0] += !t->n_blocks[0];
@@ -234,6 +276,8 @@ static enum fric_code take_blocks(struct tree *t, struct store *store)
 		sum += t->n_blocks[level];
 	t->ends = store_take(store, t->n_blocks[0] * (size_t)t->size, sizeof(*t->ends));
 	t->level[0] = store_take(store, sum, sizeof(*t->level[0]));
+	if (moving)
+		t->motion = store_take(store, t->n_blocks[0] * TREE_LANES, sizeof(*t->motion));
 	if (store->failed)
 		return FRIC_E_MEMORY;
 	for (int level = 1; level < t->n_levels; level++)
@@ -250,11 +294,11 @@ static enum fric_code fill(struct planting *p)
 }
 
 enum fric_code fricp_tree(const struct fric_context *context, const struct fric_mesh *mesh, const struct order *order,
-                          enum tree_kind kind, struct store *store, struct tree *tree)
+                          enum tree_kind kind, const struct sweep *sweep, struct store *store, struct tree *tree)
 {
 	*tree = (struct tree){.size = size_of(kind), .n = number_of(mesh, kind)};
 	struct store scratch = {.memory = context->memory};
-	struct planting p = {.context = context, .mesh = mesh, .order = order, .kind = kind, .tree = tree};
+	struct planting p = {.context = context, .mesh = mesh, .order = order, .kind = kind, .sweep = sweep, .tree = tree};
 	const size_t size = (size_t)tree->size;
 	p.ranks = store_take(&scratch, tree->n * size, sizeof(*p.ranks));
 	enum fric_code code = scratch.failed ? FRIC_E_MEMORY : list_rows(&p, &scratch);
@@ -270,7 +314,7 @@ enum fric_code fricp_tree(const struct fric_context *context, const struct fric_
 		store_give_from(&scratch, mark);
 	}
 	if (code == FRIC_OK)
-		code = take_blocks(tree, store);
+		code = take_blocks(tree, sweep != NULL, store);
 	if (code == FRIC_OK)
 		code = fill(&p);
 	store_give_from(&scratch, 0);

@@ -22,12 +22,21 @@ struct tree_row {
 	int32_t lane[TREE_LANES];
 };
 
+/* The ways of primitives from their places on, as boxes contain them: enlarged by what a pair may come closer. */
+struct sweep {
+	const double *direction; /* [order.n, 3] of vertices, by rank */
+	const double *motion;    /* [order.n] not less than the length of `direction` */
+	double until;            /* times the direction */
+	double margin, slope;    /* enlarged by margin + slope * the largest motion of its vertices */
+};
+
 struct tree {
 	int size;                         /* vertices of each primitive */
 	size_t n;                         /* primitives */
 	int n_levels;                     /* >= 2; the last one has one block */
 	size_t n_blocks[TREE_LEVELS];     /* of each level */
 	struct boxes *level[TREE_LEVELS]; /* 0: boxes of primitives; lane l of block b: the box of block 8 b + l below */
+	double *motion;                   /* [n_blocks[0] * TREE_LANES] the largest of its vertices; NULL without a sweep */
 	struct tree_row *ends;            /* [n_blocks[0], size] */
 };
 
@@ -35,10 +44,11 @@ enum tree_kind { TREE_VERTICES, TREE_PARTICLES, TREE_EDGES, TREE_RODS, TREE_FACE
 
 /**
  * Makes a tree of the primitives of a kind.
+ * @param sweep  NULL: boxes of the primitives as they are
  * @param store  gives the arrays of `tree`
  * @return FRIC_OK, FRIC_E_MEMORY or FRIC_E_STOPPED
  */
 enum fric_code fricp_tree(const struct fric_context *context, const struct fric_mesh *mesh, const struct order *order,
-                          enum tree_kind kind, struct store *store, struct tree *tree);
+                          enum tree_kind kind, const struct sweep *sweep, struct store *store, struct tree *tree);
 
 #endif
