@@ -22,7 +22,8 @@ enum { N_CALLERS = 3, N_NAMES = 4, IDLE_SECONDS = 900, MOST_OPERATIONS = 24 };
 
 static const char *const callers[N_CALLERS] = {NULL, "a", "b"}, *const names[N_NAMES] = {"s", "t-1", "u.2", "~"};
 
-#define PLANE(n) "\"plane_vertex\":{\"vertices\":[" n "],\"plane_normal\":[0,0,1],\"normal_force\":2}"
+#define PLANE(n) \
+	"\"plane_vertex\":{\"vertices\":[" n "],\"plane_normal\":[0,0,1],\"normal_force\":2,\"anchor\":[0,0,0]}"
 #define LAW "\"friction\":{\"eps_v\":0.5,\"mu\":0.#}"
 
 static const char *const documents[] = {
@@ -64,6 +65,19 @@ static const char *const patches[] = {
 	"{\"positions\":{\"dtype\":\"f64\",\"shape\":[1,3],\"offset\":0}}",
 	"{\"unknown\":#}",
 	"{\"closest_features\":\"search\",\"collisions\":{\"edge_edge\":{\"mollifier\":#}}}",
+};
+/* Ends of time steps. */
+static const char *const steps[] = {
+	"{\"velocities\":[[0.1,0.#,0],[1,0,0],[0,0,0],[0.5,#,0]],\"positions\":[[0,0,0],[1,0,0],[0,1,0],[0.2,0.2,0.#]]}",
+	"{\"velocities\":[[0,#,0],[0,0.#,0],[0,0,0],[0.5,#,0],[1,1,1]],\"positions\":"
+	"[[-1,0,0],[1,0,0],[0,-1,0.#],[0,1,0.2],[0.#,0.1,0.05]]}",
+	"{\"velocities\":[1,0,0,0,0.#,0,0,0,0,0,0,0],\"positions\":[0,0,0,1,0,0,0,1,0,0,0,#],"
+	"\"lagged_velocities\":[0,#,0,0,1,0,1,0,0,0,0,0],\"collisions\":{\"plane_vertex\":{\"surface_velocity\":[#,0,0]}}}",
+	"{\"velocities\":[[1,0],[0,1],[0,0],[0.5,#]],\"positions\":[[0,0],[2,0],[1,0.#],[0.#,1]]}",
+	"{\"velocities\":[[0,0,0],[0,0,0],[0,0,0],[0,0,0]]}",
+	"{\"velocities\":[1,0,0,0,0,0,0,0,0,0,0,0],\"positions\":[0,0,0,1,0,0,0,1,0,0,0,1],\"friction\":{\"mu\":#}}",
+	"{}",
+	"[#]",
 };
 static const char *const queries[] = {
 	"{\"velocities\":[[#,0,0],[0,1,0],[0,0,0],[0.5,#,0]]}",
@@ -550,7 +564,9 @@ static void expect_put(struct world *w, struct call *call)
 	}
 }
 
-static void expect_patch(struct world *w, struct call *call)
+static json_t *patch_of_step(const struct world *w, const struct call *call);
+
+static void expect_change(struct world *w, struct call *call, bool ends_step)
 {
 	struct known *known = call->known;
 	const char *wanted = call->request.if_version;
@@ -568,10 +584,24 @@ static void expect_patch(struct world *w, struct call *call)
 		expect_kept(call, version);
 	else if (!is_wanted(call))
 		expect_changed(call);
-	else if (!call->tree && call->response.status >= 400)
+	else if ((ends_step || !call->tree) && call->response.status >= 400)
 		expect_refused(call);
-	else
-		expect_made(w, call, version, known->document && call->tree ? merged(known->document, call->tree) : NULL);
+	else {
+		json_t *patch = ends_step ? patch_of_step(w, call) : json_incref(call->tree);
+		expect_made(w, call, version, known->document && patch ? merged(known->document, patch) : NULL);
+		json_decref(patch);
+	}
+}
+
+static void expect_patch(struct world *w, struct call *call)
+{
+	expect_change(w, call, false);
+}
+
+/* A step that is refused must only be refused; one that is taken must lead to the set that evaluate and PATCH lead to. */
+static void expect_advanced(struct world *w, struct call *call)
+{
+	expect_change(w, call, true);
 }
 
 /* ---- GET and DELETE ---- */
@@ -691,6 +721,38 @@ static void same_as_whole(const struct world *w, const struct call *call, const 
 	end(&whole);
 }
 
+/* A patch that leads to the same set as the end of a step: with the anchors that the whole request gives. NULL if the
+ * document is unknown. */
+static json_t *patch_of_step(const struct world *w, const struct call *call)
+{
+	static const char wanted[] = "{\"outputs\":[\"collisions\"],\"collision_outputs\":[\"anchor\"]}";
+	const char *group;
+	json_t *values;
+	if (!call->known->document || !call->tree)
+		return NULL;
+	json_t *asked = parse(wanted, strlen(wanted)), *patch = json_deep_copy(call->tree);
+	json_object_set(asked, "velocities", json_object_get(patch, "velocities"));
+	json_object_del(patch, "velocities");
+	struct call whole = ask_fresh(w, "POST", "/v1/evaluate", NULL, whole_of(call->known->document, asked));
+	json_t *answer = answer_of(&whole), *collisions = json_object_get(patch, "collisions");
+	if (!collisions) {
+		collisions = json_object();
+		json_object_set_new(patch, "collisions", collisions);
+	}
+	expect_status(&whole, 200);
+	json_object_foreach(json_object_get(answer, "collisions"), group, values) {
+		if (json_array_size(json_object_get(values, "anchor")) == 0)
+			continue;
+		if (!json_object_get(collisions, group))
+			json_object_set_new(collisions, group, json_object());
+		json_object_set(json_object_get(collisions, group), "anchor", json_object_get(values, "anchor"));
+	}
+	json_decref(answer);
+	json_decref(asked);
+	end(&whole);
+	return patch;
+}
+
 static void expect_answer(struct world *w, struct call *call, const char *target)
 {
 	const bool goes_on = expect_set(w, call);
@@ -796,6 +858,8 @@ static const struct operation {
 	{"GET", "/pattern", expect_pattern, NULL, 0},
 	{"GET", NULL, expect_list, NULL, 0},
 };
+/* In place of some patches, so that the numbers in inputs that were found keep their meaning. */
+static const struct operation advance = {"POST", "/advance", expect_advanced, steps, N_OF(steps)};
 
 /* Milliseconds that pass before an operation; several entries are chosen so as to cross a limit. */
 static const int64_t waits[] = {0, 0, 1000, 9999, 10000, 59999, 60000, 900000, 900001};
@@ -848,6 +912,8 @@ static void operate(struct world *w)
 	const uint8_t what = fuzz_byte(w->input), whose = fuzz_byte(w->input), which = fuzz_byte(w->input),
 				  types = fuzz_byte(w->input);
 	const struct operation *operation = &operations[what % N_OF(operations)];
+	if (operation->expect == expect_patch && which >= 0x80)
+		operation = &advance;
 	struct call call = {.request = {.method = operation->method, .request_id = "id"}};
 	now_ms += waits[what / N_OF(operations) % N_OF(waits)];
 	if (what >= 0xE0)

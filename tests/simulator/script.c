@@ -55,14 +55,15 @@ enum {
 /* ---- known sets ---- */
 
 /* Clients put two documents and apply one patch to each, so a set has one of four versions, whatever the order. */
-enum { N_DOCUMENTS = 2, N_VERSIONS = 2 * N_DOCUMENTS };
+enum { N_DOCUMENTS = 2, N_VERSIONS = 3 * N_DOCUMENTS };
 
 /* clang-format off */
 #define SET_BEGIN "{\"dim\":3,\"n_vertices\":2,\"friction\":{\"eps_v\":1e-3,\"mu\":0.5},\"collisions\":{\"plane_vertex\":{\"vertices\":"
-#define SET_END ",\"plane_normal\":[0,0,1],\"normal_force\":2}}}"
+#define SET_END ",\"plane_normal\":[0,0,1],\"normal_force\":2,\"anchor\":[0,0,0]}}}"
 /* clang-format on */
 static const char *const set_documents[N_DOCUMENTS] = {SET_BEGIN "[0]" SET_END, SET_BEGIN "[1,0]" SET_END};
 static const char set_patch[] = "{\"friction\":{\"mu\":0.25}}";
+static const char set_step[] = "{\"velocities\":[[3e-4,0,0],[0,5e-3,0]],\"positions\":[[0,0,0],[1,0,0]]}";
 static const char *const set_queries[SCRIPT_N_ASKS] = {
 	[SCRIPT_EVALUATION] = "{\"velocities\":[[0.02,0.01,0],[1,0,0]],\"outputs\":[\"potential\",\"gradient\"]}"};
 static const char *const set_routes[SCRIPT_N_ASKS] = {"", "/evaluate", "/pattern"};
@@ -112,20 +113,29 @@ static bool know_version(const struct api_service *service, size_t i)
 	return ok;
 }
 
-/* Version 2i is the i-th document, version 2i + 1 the patched one. */
+/* Makes the version that a change of the i-th document leads to. */
+static bool know_changed(const struct api_service *service, size_t i, const char *method, const char *more,
+                         const char *change, size_t version)
+{
+	struct api_response made;
+	ask_of_set(service, "PUT", "", set_documents[i], &made);
+	api_response_free(&made);
+	if (change) {
+		ask_of_set(service, method, more, change, &made);
+		api_response_free(&made);
+	}
+	return know_version(service, version);
+}
+
+/* Version 3i is the i-th document, version 3i + 1 the patched one, version 3i + 2 the one whose time step has ended. */
 static bool know_sets(struct api_service *service)
 {
 	const struct api_sets_limits limits = {1 << 20, 1 << 20, 8, 8, 900, NULL};
-	struct api_response made;
 	bool ok = (service->sets = api_sets_create(&limits, no_time));
-	for (size_t i = 0; ok && i < N_DOCUMENTS; i++) {
-		ask_of_set(service, "PUT", "", set_documents[i], &made);
-		api_response_free(&made);
-		ok = know_version(service, 2 * i);
-		ask_of_set(service, "PATCH", "", set_patch, &made);
-		api_response_free(&made);
-		ok = ok && know_version(service, 2 * i + 1);
-	}
+	for (size_t i = 0; ok && i < N_DOCUMENTS; i++)
+		ok = know_changed(service, i, NULL, NULL, NULL, 3 * i) &&
+		     know_changed(service, i, "PATCH", "", set_patch, 3 * i + 1) &&
+		     know_changed(service, i, "POST", "/advance", set_step, 3 * i + 2);
 	api_sets_free(service->sets);
 	service->sets = NULL;
 	return ok;
@@ -581,7 +591,7 @@ static void expect_of_set(struct maker *maker, int status, int also, int also_th
 /* Names the version of one of the two documents, which may not be the current one. */
 static void say_condition(struct maker *maker)
 {
-	const size_t i = chance_one_in(maker->chance, 4) ? 2 : 0;
+	const size_t i = chance_one_in(maker->chance, 4) ? 3 : 0;
 	say(maker, "If-Collision-Set-Version: %s\r\n", set_versions[i].version);
 }
 
@@ -602,6 +612,15 @@ static void patch_set(struct maker *maker)
 	say(maker, "Content-Type: application/merge-patch+json\r\n");
 	say_condition(maker);
 	send_body(maker, set_patch, strlen(set_patch));
+	expect_of_set(maker, 200, 404, 412, SCRIPT_DESCRIPTION, TELLS_VERSION);
+}
+
+static void advance_set(struct maker *maker)
+{
+	begin_of_set(maker, "POST", "/advance");
+	say(maker, "Content-Type: application/json\r\n");
+	say_condition(maker);
+	send_body(maker, set_step, strlen(set_step));
 	expect_of_set(maker, 200, 404, 412, SCRIPT_DESCRIPTION, TELLS_VERSION);
 }
 
@@ -777,6 +796,7 @@ static const struct {
 	{"batch", post_batch, 24, SCRIPT_ANY, 0},
 	{"put set", put_set, 3, SCRIPT_ANY, 5},
 	{"patch set", patch_set, 2, SCRIPT_ANY, 4},
+	{"advance set", advance_set, 2, SCRIPT_ANY, 4},
 	{"ask set", ask_set, 4, SCRIPT_ANY, 8},
 	{"pattern of set", get_pattern, 1, SCRIPT_ANY, 2},
 	{"get set", get_set, 1, SCRIPT_ANY, 2},
