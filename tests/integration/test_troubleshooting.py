@@ -398,7 +398,7 @@ CASES = {
     '"n_vertices" is 5, but "positions" has 4 rows': put(changed(velocities=None, n_vertices=5)),
     'unknown field "velocities" here; it is a field of requests about a set: POST it to evaluate. Fields here: dim, n_vertices, '
     "positions, lagged_velocities, body_positions, lagged_body_velocities, friction, barrier, collisions, on_degenerate, "
-    "closest_features":
+    "closest_features, mesh, margin, anchors":
         put(BATCH),
     '3 is not a vertex ("positions" or "n_vertices" determines their number): there are 0, and indices start at 0':
         put({"dim": 3, "friction": {"eps_v": 1, "mu": 1},
@@ -539,6 +539,7 @@ SETS = {
     "If-Unmodified-Since has no effect on a set: send If-Collision-Set-Version, with the version that the set must have":
         ([], {"If-Unmodified-Since": "Sat, 29 Oct 1994 19:43:31 GMT"}),
 }
+MOVED = "vertex 3 has moved by 0.75 from the set's positions, more than half of the margin of 1: PATCH positions"
 OTHERS = ["The request did not arrive in time.", "The deadline of 1 seconds has passed.",
           "The server is draining: it finishes what is under way and stops.", "The queue is full; try again soon.",
           "not enough memory for this request now",
@@ -547,7 +548,7 @@ OTHERS = ["The request did not arrive in time.", "The deadline of 1 seconds has 
 
 
 def test_the_page_quotes_what_is_provoked_here():
-    assert sorted(shown()) == sorted([*CASES, *OPTIONS, *CONNECTIONS, *TOKENS, *SETS, *OTHERS])
+    assert sorted(shown()) == sorted([*CASES, *OPTIONS, *CONNECTIONS, *TOKENS, *SETS, *OTHERS, MOVED])
 
 
 def check(text, status, problem):
@@ -585,6 +586,16 @@ def test_sets(server_with, text):
     same = re.sub(r"\d+ bytes|may take \d+|together \d+|version [0-9a-f]{32}", "#", problem["detail"])
     assert same == re.sub(r"\d+ bytes|may take \d+|together \d+|version [0-9a-f]{32}", "#", text)
     check(text, status, {**problem, "detail": text})
+
+
+def test_a_set_from_a_mesh(server):
+    lagged = {"dim": 3, "positions": [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0.25, 0.25, 1]], "margin": 1,
+              "mesh": {"faces": [[0, 1, 2]], "vertices": [3]}, "barrier": {"dhat": 0.5, "stiffness": 1},
+              "friction": {"eps_v": 1, "mu": 1}}
+    moved = [*lagged["positions"][:3], [0.25, 0.25, 0.25]]
+    headers = {"Content-Type": JSON}
+    assert ask(server, ("PUT", "/v1/sets/moved", lagged, headers))[0] in (200, 201)
+    check(MOVED, *ask(server, ("POST", "/v1/sets/moved/evaluate", {"terms": ["barrier"], "current_positions": moved}, headers)))
 
 
 @pytest.mark.parametrize("text", CONNECTIONS)
