@@ -64,6 +64,20 @@ export interface Routes {
 		body: CollisionSetAdvance;
 		answer: CollisionSetDescription;
 	};
+	/** The contacts of a set from a mesh. */
+	"GET /v1/sets/{name}/contacts": {
+		path: { name: string };
+		query: { merge?: boolean };
+		body: undefined;
+		answer: ContactsAnswer;
+	};
+	/** As GET, without the body. */
+	"HEAD /v1/sets/{name}/contacts": {
+		path: { name: string };
+		query: { merge?: boolean };
+		body: undefined;
+		answer: null;
+	};
 	/** The sparsity pattern of a set's Hessian. */
 	"GET /v1/sets/{name}/pattern": {
 		path: { name: string };
@@ -256,9 +270,9 @@ export type ErrorCode =
 	| "not_an_integer" | "index_out_of_range" | "repeated_vertex" | "repeated_body" | "asymmetric_table"
 	| "zero_normal" | "zero_grain" | "coincident_vertices" | "zero_length_edge" | "vertex_on_edge" | "parallel_edges"
 	| "collapsed_triangle" | "penetration" | "negative_coefficient" | "grain_along_normal" | "unknown_pointer"
-	| "repeated_pointer" | "malformed_name" | "overflow" | "address_has_too_many_connections" | "head_too_long"
-	| "internal_error" | "out_of_memory" | "queue_full" | "sets_full" | "too_many_connections" | "draining"
-	| "deadline_passed" | "stopped" | "http_version";
+	| "repeated_pointer" | "malformed_name" | "overflow" | "moved_too_far" | "address_has_too_many_connections"
+	| "head_too_long" | "internal_error" | "out_of_memory" | "queue_full" | "sets_full" | "too_many_connections"
+	| "draining" | "deadline_passed" | "stopped" | "http_version";
 
 /** The parameters of each scalar function. */
 export interface FunctionCalls {
@@ -475,7 +489,7 @@ export interface EvaluateRequest {
 	friction?: Friction;
 	/** normal force of groups without their own. */
 	barrier?: Barrier;
-	/** the contacts. */
+	/** the contacts; of a set, required without mesh. */
 	collisions: Collisions;
 	/** results to return. Default: ["potential", "gradient", "hessian"]. */
 	outputs?: readonly Output[];
@@ -570,7 +584,7 @@ export interface JvpRequest {
 	friction?: Friction;
 	/** normal force of groups without their own. */
 	barrier?: Barrier;
-	/** the contacts. */
+	/** the contacts; of a set, required without mesh. */
 	collisions: Collisions;
 	/**
 	 * treatment of degenerate geometry, penetration and negative coefficients. error: the first such contact causes a
@@ -624,7 +638,7 @@ export interface VjpRequest {
 	friction?: Friction;
 	/** normal force of groups without their own. */
 	barrier?: Barrier;
-	/** the contacts. */
+	/** the contacts; of a set, required without mesh. */
 	collisions: Collisions;
 	/**
 	 * treatment of degenerate geometry, penetration and negative coefficients. error: the first such contact causes a
@@ -710,8 +724,8 @@ export interface CollisionSetDocument {
 	friction?: Friction;
 	/** normal force of groups without their own. */
 	barrier?: Barrier;
-	/** the contacts. */
-	collisions: Collisions;
+	/** the contacts; of a set, required without mesh. */
+	collisions?: Collisions;
 	/**
 	 * treatment of degenerate geometry, penetration and negative coefficients. error: the first such contact causes a
 	 * 422; skip: such contacts are skipped and listed. Default: "error".
@@ -722,6 +736,18 @@ export interface CollisionSetDocument {
 	 * stencil is a pair of primitives whose closest feature is found. Default: "given".
 	 */
 	closest_features?: "given" | "search";
+	/**
+	 * the primitives that may touch, in place of collisions: contacts are found at positions, and their closest
+	 * features searched. Needs positions, barrier and friction.
+	 */
+	mesh?: Mesh;
+	/**
+	 * how much closer than dhat + dmin pairs may come that are not close at positions; by default dhat. Only with
+	 * mesh. Unit: length.
+	 */
+	margin?: number;
+	/** whether contacts have anchors, which advance carries over; only with mesh. Default: false. */
+	anchors?: boolean;
 }
 
 /**
@@ -2098,6 +2124,10 @@ export interface CollisionSetDescription {
 	idle_seconds: number;
 	/** the first 16 skipped contacts; present, possibly empty, with on_degenerate skip. */
 	skipped?: Skipped[];
+	/** of a set from a mesh: the least distance found at positions; null without contacts. Unit: length. */
+	min_distance?: null | number;
+	/** of a set from a mesh: twice the distance that vertices may move from positions. Unit: length. */
+	margin?: number;
 	/** number of skipped contacts; accompanies skipped. */
 	n_skipped?: number;
 }
@@ -2518,6 +2548,10 @@ export interface ListedCollisionSet {
 	idle_seconds: number;
 	/** the first 16 skipped contacts; present, possibly empty, with on_degenerate skip. */
 	skipped?: Skipped[];
+	/** of a set from a mesh: the least distance found at positions; null without contacts. Unit: length. */
+	min_distance?: null | number;
+	/** of a set from a mesh: twice the distance that vertices may move from positions. Unit: length. */
+	margin?: number;
 	/** number of skipped contacts; accompanies skipped. */
 	n_skipped?: number;
 	/** memory of the set. */
