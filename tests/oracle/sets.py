@@ -10,7 +10,8 @@ from urllib.parse import quote, urlsplit
 FRAME = 'application/vnd.frictiond.frame'
 JSON = 'application/json'
 OPTIONS = ('outputs', 'hessian', 'collision_outputs', 'line', 'vectors', 'position_jacobian')  # not for derivatives
-QUERY = ('velocities', 'body_velocities', *OPTIONS, 'tangents', 'cotangents', 'wrt')
+TERMS = ('terms', 'time_step', 'current_positions')  # not for derivatives, either
+QUERY = ('velocities', 'body_velocities', *TERMS, *OPTIONS, 'tangents', 'cotangents', 'wrt')
 WORDS = ('outputs', 'collision_outputs', 'wrt')  # a group without contacts: not an array of numbers
 VERSION = 'Collision-Set-Version'
 
