@@ -376,6 +376,11 @@ examples-test: ## run every example, client, solver and snippet of the docs, in 
 	+@$(COMPILE) all
 	@tests/examples/run
 
+validate: ## compare nine problems with theory, print and count the values (docs/validation.md; CASES="pinch --quick")
+	@scripts/packages build examples
+	+@$(COMPILE) MODE=release all build/release/libfrictiond.so
+	@PYTHONPATH=clients/python FRICTIOND_LIBRARY=build/release/libfrictiond.so /usr/bin/python3 examples/validation/validate.py $(CASES)
+
 explorer-test: ## test the explorer page in headless Chromium
 	@scripts/packages explorer
 	+@$(COMPILE) all
@@ -429,7 +434,7 @@ help: ## print this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{printf "  %-16s %s\n", $$1, $$2}'
 
 .PHONY: all programs tests fuzzers test test-all test-packages packages bench asan tsan mutants fuzz boundaries simulate regressions demo run dist wheel wheel-test wheel-bare-test coverage docs \
-	image image-test bare-test deb deb-test deploy-test chaos-test examples-test explorer-test lint install install-program clean help
+	image image-test bare-test deb deb-test deploy-test chaos-test examples-test validate explorer-test lint install install-program clean help
 .SECONDARY:
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

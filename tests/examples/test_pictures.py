@@ -43,5 +43,6 @@ def test_picture_is_up_to_date(drawn, name):
 def test_picture_has_a_white_background_and_is_in_a_page(name):
     text = (ROOT / f"docs/pictures/{name}.svg").read_text()
     assert "fill: #ffffff" in text
-    pages = {"docs/physics.md": "pictures", "docs/contacts.md": "pictures", "docs/laws.md": "pictures", "README.md": "docs/pictures"}
+    pages = {"docs/physics.md": "pictures", "docs/contacts.md": "pictures", "docs/laws.md": "pictures",
+             "docs/sticking.md": "pictures", "README.md": "docs/pictures"}
     assert any(f"({folder}/{name}.svg)" in (ROOT / page).read_text() for page, folder in pages.items())
