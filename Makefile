@@ -377,8 +377,8 @@ examples-test: ## run every example, client, solver and snippet of the docs, in 
 	@tests/examples/run
 
 validate: ## compare nine problems with theory, print and count the values (docs/validation.md; CASES="pinch --quick")
-	@scripts/packages build examples
-	+@$(COMPILE) MODE=release all build/release/libfrictiond.so
+	@scripts/packages build test
+	+@$(COMPILE) MODE=release all
 	@PYTHONPATH=clients/python FRICTIOND_LIBRARY=build/release/libfrictiond.so /usr/bin/python3 examples/validation/validate.py $(CASES)
 
 explorer-test: ## test the explorer page in headless Chromium

@@ -19,7 +19,8 @@ import frictiond  # noqa: E402
 PAGE = (ROOT / "docs/validation.md").read_text()
 QUICK = integration.ONE_IN > 1
 NAMES = list(theory.CASES)
-ROW = re.compile(r"  +(?P<name>\S.*?) +(?P<analytic>-?\d\S*) +(?P<computed>-?\d\S*) +(?P<error>\d\S*) +(?P<allowed>\d\S*)(?: (?P<unit>\S+))?")
+# Name, analytic value, computed one, error, allowed error; then the unit.
+ROW = re.compile(r"  +(\S.*?) +(-?\d\S*) +(-?\d\S*) +(\d\S*) +(\d\S*)(?: \S+)?")
 
 # Analytic values from the literature, or computed by hand, to the digits given.
 KNOWN = {
@@ -65,7 +66,7 @@ def shown(name):
 def rows_of(text):
     """[(name, analytic, computed, error, allowed)], as texts."""
     found = [ROW.fullmatch(line) for line in text.splitlines()]
-    return [row.groups()[:5] for row in found if row]
+    return [row.groups() for row in found if row]
 
 
 def without_exponents(rows):
@@ -129,7 +130,8 @@ class Spoiled:
 
     def spoiled(self, batch):
         def times(fields):
-            return {name: self.factor * value if name in ("mu", "mu_s", "mu_k") else value for name, value in fields.items()}
+            return {name: self.factor * value if name.startswith("mu") and name != "mu_transition" else value
+                    for name, value in fields.items()}
         return {**batch, "friction": times(batch["friction"]),
                 "collisions": {name: times(group) for name, group in batch["collisions"].items()}}
 
@@ -138,11 +140,9 @@ class Spoiled:
         return lambda batch, *more, **how: method(self.spoiled(batch), *more, **how)
 
 
-@pytest.mark.parametrize("factor", [0.99, 1.01])
+@pytest.mark.parametrize("factor", [0.99] if QUICK else [0.99, 1.01])
 @pytest.mark.parametrize("name", NAMES[::2] if QUICK else NAMES)
 def test_wrong_coefficients_are_noticed(cases, name, factor):
-    if QUICK and factor > 1:
-        pytest.skip("a share of the cases tries one factor")
     report = theory.Report(theory.CASES[name], quick=True)
     importlib.import_module(name).main(Spoiled(cases.client, factor), report)
     assert report.failed()
