@@ -489,7 +489,7 @@ struct fric_mesh_step {
 	double step;
 	enum fric_type group;
 	int32_t vertices[FRIC_MAX_STENCIL]; /* in canonical order; vertices[0] < 0: nothing limits the step, which is 1 */
-	int32_t plane;
+	int32_t plane;                      /* plane_vertex only: a row of plane_normals; otherwise -1 */
 };
 /**
  * As fric_longest_step, of all pairs of a mesh, however far apart.

@@ -52,7 +52,7 @@ static bool is_none(const struct fric_mesh_step *step)
 	return step->vertices[0] < 0;
 }
 
-static const struct fric_mesh_step no_limit = {.step = 1, .vertices = {-1, 0, 0, 0}};
+static const struct fric_mesh_step no_limit = {.step = 1, .vertices = {-1, -1, -1, -1}, .plane = -1};
 
 /* Takes a pair whose travel is known up to its step. */
 static enum fric_code try_travel(struct stepping *s, int share, struct travel *travel, struct fric_mesh_step pair)
@@ -83,7 +83,7 @@ static enum fric_code visit(void *task, int share, enum fric_type type, const in
 	struct stepping *s = task;
 	const struct feature whole = fricp_feature_of(type, (1u << stencil_size_of(type)) - 1, v);
 	struct travel travel = {.type = type, .dim = s->mesh->dim, .dmin = s->dmin, .keep = s->keep};
-	struct fric_mesh_step pair = {.group = type};
+	struct fric_mesh_step pair = {.group = type, .plane = -1};
 	for (int k = 0; k < stencil_size_of(type); k++) {
 		pair.vertices[k] = v[whole.member[k]];
 		set_member(s, &travel, k, pair.vertices[k]);
