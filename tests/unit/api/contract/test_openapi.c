@@ -96,8 +96,15 @@ static void tables_of_models_are_whole(void **unused)
 		check_object(roots[i]);
 }
 
-/* Each field of a request belongs to the set's document, to the query, or to both (lagged velocities); n_vertices
- * to the document only. The end of a step has fields of both, and groups of its own. */
+/* Fields of sets' documents that whole requests lack. */
+static bool is_of_documents(int field)
+{
+	return field == API_REQUEST_N_VERTICES || field == API_REQUEST_MESH || field == API_REQUEST_MARGIN ||
+	       field == API_REQUEST_ANCHORS;
+}
+
+/* Each field of a request belongs to the set's document, to the query, or to both (lagged velocities); n_vertices and
+ * meshes to the document only. The end of a step has fields of both, and groups of its own. */
 static void every_field_has_a_part(void **unused)
 {
 	(void)unused;
@@ -110,7 +117,7 @@ static void every_field_has_a_part(void **unused)
 		assert_int_equal(document && query,
 		                 i == API_REQUEST_LAGGED_VELOCITIES || i == API_REQUEST_LAGGED_BODY_VELOCITIES);
 		const bool of_others = is_of_derivatives(i) || i == API_REQUEST_NEXT_COLLISIONS;
-		assert_int_equal(whole, i != API_REQUEST_N_VERTICES && !of_others);
+		assert_int_equal(whole, !is_of_documents(i) && !of_others);
 		assert_int_equal(document || query, !of_others);
 		assert_true(!api_rule_applies(rule, &api_set_advance) || document || query || i == API_REQUEST_NEXT_COLLISIONS);
 	}
@@ -127,7 +134,7 @@ static void every_field_of_derivatives_has_a_part(void **unused)
 	for (int kind = 0; kind < 2; kind++)
 		for (int i = 0; i < api_request.n_rules; i++) {
 			const struct api_rule *rule = &api_request.rules[i];
-			const bool lagged = api_rule_applies(rule, &api_set_document) && i != API_REQUEST_N_VERTICES,
+			const bool lagged = api_rule_applies(rule, &api_set_document) && !is_of_documents(i),
 					   velocities = i == API_REQUEST_VELOCITIES || i == API_REQUEST_LAGGED_VELOCITIES ||
 			                        i == API_REQUEST_BODY_VELOCITIES || i == API_REQUEST_LAGGED_BODY_VELOCITIES,
 					   own = kind == 0 ? i == API_REQUEST_TANGENTS

@@ -191,6 +191,12 @@ static void evaluations(void **unused)
 		post("both", 200, EVALUATE, accepts[a],
 		     with_barrier(",\"terms\":[\"friction\",\"barrier\"],\"hessian\":{\"format\":\"bsr\"}"));
 	}
+	static const char contacts[] =
+		"{\"dim\":3,\"positions\":[[0,0,0],[1,0,0],[0,1,0],[0.25,0.25,0.125]],\"distance\":0.25,"
+		"\"mesh\":{\"faces\":[[0,1,2]],\"vertices\":[3]},\"outputs\":[\"collisions\",\"distances\"],"
+		"\"previous\":{\"collisions\":{}}}";
+	for (int a = 0; a < 2; a++)
+		post("contacts", 200, "/v1/contacts", accepts[a], (struct body){strdup(contacts), sizeof(contacts) - 1});
 	post("check", 200, "/v1/check", JSON, evaluation(""));
 	post("check", 200, "/v1/check", FRAME, evaluation(""));
 }

@@ -624,6 +624,26 @@ static void answers_functions(void **unused)
 	post("/v1/functions/smooth_mu?y=1", api_media_json, NULL, "{}", 2, 422, "a query with a body");
 }
 
+#define FIND(body, status) \
+	post("/v1/contacts", api_media_json, NULL, body, sizeof(body) - 1, status, body); \
+	post("/v1/contacts", api_media_json, api_media_frame, body, sizeof(body) - 1, status, body)
+#define SPACE "\"dim\":3,\"positions\":[[0,0,0],[1,0,0],[0,1,0],[0.25,0.25,0.125],[1,1,0.25]],\"distance\":0.5"
+#define WANTED \
+	"\"outputs\":[\"collisions\",\"distances\",\"longest_step\"],\"longest_step\":{\"direction\":" \
+	"[[0,0,0],[0,0,0],[0,0,0],[0,0,-1],[0,0,0]]}"
+#define OLD "\"previous\":{\"collisions\":{\"face_vertex\":{\"vertices\":[[3,0,1,2]],\"anchor\":[[1,2,3]]}}}"
+
+static void finds_contacts(void **unused)
+{
+	(void)unused;
+	FIND("{" SPACE "," WANTED "," OLD ",\"mesh\":{\"faces\":[[0,1,2]],\"edges\":[[3,4]],\"body\":[0,0,0,1,1],"
+	     "\"ignore\":[[1,1]],\"fixed\":[0],\"planes\":{\"normal\":[[0,0,1]],\"origin\":[[0,0,-0.25]]}}}", 200);
+	FIND("{" SPACE "," WANTED ",\"candidates\":{\"face_vertex\":{\"vertices\":[[3,0,1,2]]},\"plane_vertex\":"
+	     "{\"vertices\":[3],\"plane_normal\":[0,0,1],\"plane_origin\":[0,0,-0.25]}}}", 200);
+	FIND("{" SPACE ",\"weighting\":\"area\",\"mesh\":{\"faces\":[[0,1,2]],\"edges\":[[0,1],[3,4]]}}", 422);
+	FIND("{" SPACE ",\"mesh\":{\"faces\":[[0,1,1]],\"vertices\":[0,4]}}", 422);
+}
+
 #define ASK_MODEL(call, body, status) post("/" call, NULL, NULL, body, sizeof(body) - 1, status, call " " body)
 #define COEFFICIENTS "\"config\":{\"inputs\":[\"/velocities\",\"/friction/mu_s\"]}"
 #define OF_MU "\"config\":{\"inputs\":[\"/friction/mu_s\",\"/friction/mu_k\"]},\"input\":[[0.5],[0.25]]"
@@ -752,6 +772,7 @@ int main(void)
 		cmocka_unit_test(answers_large_evaluations_on_two_threads),
 		cmocka_unit_test(answers_um_bridge),
 		cmocka_unit_test(answers_functions),
+		cmocka_unit_test(finds_contacts),
 		cmocka_unit_test(answers_what_needs_no_computing),
 		cmocka_unit_test(reports_faults),
 		cmocka_unit_test(admits),

@@ -349,6 +349,10 @@ static void takes_what_is_told(const char *name, struct live empty)
 #define TWIST "[[0.1,0.2,0.3,0.4,0.5,0.6]]"
 #define VELOCITIES "\"velocities\":[[0.1,0,0],[0,0.2,0],[0.3,0,0],[0.4,0.5,0]]"
 
+#define MESH \
+	"\"barrier\":{\"dhat\":0.5,\"stiffness\":2},\"margin\":0.25,\"anchors\":true,\"mesh\":{\"edges\":[[0,1],[2,3]]," \
+	"\"body\":[0,0,1,1],\"planes\":{\"normal\":[[0,0,1]],\"origin\":[[0,0,-0.25]]}}"
+
 static const struct document {
 	const char *text, *query;
 	bool has_positions, has_bodies;
@@ -366,6 +370,7 @@ static const struct document {
 	{"{\"dim\":3,\"n_vertices\":1,\"body_positions\":[[0,0,1]]," FRICTION ",\"lagged_body_velocities\":" TWIST
      ",\"collisions\":{" WORLD "}}",
      "\"velocities\":[[1,0,0]],\"body_velocities\":" TWIST, false, true},
+	{"{\"dim\":3," POSITIONS "," FRICTION "," MESH "}", VELOCITIES, true, false},
 };
 enum { N_DOCUMENTS = sizeof(documents) / sizeof(documents[0]) };
 
@@ -413,6 +418,8 @@ static void uses(const struct document *d)
 	sends("GET", "/v1/sets/used/pattern", "", 200);
 	sends("GET", "/v1/sets/used/pattern?format=triplets&triangle=lower", "", 200);
 	sends("GET", "/v1/sets/used", "", 200);
+	sends("GET", "/v1/sets/used/contacts", "", strstr(d->text, "mesh") ? 200 : 422);
+	sends("GET", "/v1/sets/used/contacts?merge=false", "", strstr(d->text, "mesh") ? 200 : 422);
 	asks("/InputSizes", 200, "{\"name\":\"friction\",\"config\":{\"set\":\"used\"}}");
 	asks("/OutputSizes", 200, "{\"name\":\"friction_gradient\",\"config\":{\"set\":\"used\"}}");
 	asks("/Evaluate", 200,
@@ -441,6 +448,11 @@ static void goes_through(const struct document *d)
 	takes_what_is_told("used", empty);
 	assert_true(told("used") > fresh + 512); /* includes the previous set's patterns */
 	sends("PATCH", "/v1/sets/used", "{\"friction\":{\"eps_v\":-1}}", 422);
+	if (strstr(d->text, "mesh")) {
+		sends("POST", "/v1/sets/used/advance", "{" VELOCITIES "," POSITIONS "}", 200);
+		takes_what_is_told("used", empty);
+		sends("PATCH", "/v1/sets/used", "{\"positions\":[[0,0,0],[1,0,0],[0,-1,0],[0,1,0]]}", 422); /* they cross */
+	}
 	sends("PATCH", "/v1/sets/used", "{\"n_vertices\":17}", d->has_positions ? 422 : 200);
 	sends("PUT", "/v1/sets/used", d->text, 200);
 	sends("PUT", "/v1/sets/used", d->text, 200); /* identical to the current set */
