@@ -515,6 +515,29 @@ def test_a_line_with_bodies(connect):
 
 
 @pytest.mark.parametrize("frames", [False, True])
+def test_contacts_of_a_mesh_are_evaluated(server, connect, frames):
+    """What is found is a batch's collisions as it is, whether or not there are any."""
+    client = connect(frames=frames)
+    x = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0.25, 0.25, 0.125]])
+    mesh = {"faces": np.array([[0, 1, 2]]), "vertices": [3]}
+    found = client.contacts(x, 0.25, mesh, outputs=["collisions", "distances"])
+    assert found["n_collisions"] == 1 and found["distances"]["face_vertex"].tolist() == [0.125]
+    for at, potential in ((x, True), (x * [1, 1, 8], False)):
+        collisions = client.contacts(at, 0.25, mesh)["collisions"]
+        answer = client.evaluate({"dim": 3, "current_positions": at, "barrier": {"dhat": 0.25, "stiffness": 1},
+                                  "terms": ["barrier"], "collisions": collisions, "outputs": ["potential"]})
+        assert (answer["potential"] > 0) == potential
+    same = client.contacts(x, 0.25, candidates={"face_vertex": {"vertices": [[3, 0, 1, 2]]}})
+    assert_same(same["collisions"], found["collisions"])
+    with client.set({"dim": 3, "positions": x, "mesh": mesh, "barrier": {"dhat": 0.25, "stiffness": 1},
+                     "friction": {"eps_v": 1e-3, "mu": 0.3}, "anchors": True}) as drop:
+        assert drop.info["margin"] == 0.25 and drop.info["min_distance"] == 0.125
+        assert_same(drop.contacts()["collisions"], found["collisions"])
+        pairs = drop.contacts(merge=False)["collisions"]["face_vertex"]
+        assert pairs["anchor"].tolist() == [[0, 0, 0]] and pairs["vertices"].tolist() == [[3, 0, 1, 2]]
+
+
+@pytest.mark.parametrize("frames", [False, True])
 def test_notes_of_a_check_stay_lists(server, connect, frames):
     client = connect(frames=frames)
     weak = {**PLANE, "friction": {"eps_v": 1e-3, "mu_s": 0.5, "mu_k": 0.2}}

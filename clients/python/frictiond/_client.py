@@ -270,6 +270,17 @@ class Set:
         """
         return self._ask("GET", "/pattern?" + urllib.parse.urlencode({"format": format, "triangle": triangle}))
 
+    def contacts(self, merge: bool = True) -> Answer:
+        """GET /v1/sets/NAME/contacts, of a set with a mesh: the contacts at its positions as Client.contacts returns
+        them; merge=False: the set's list of pairs, with anchors.
+
+            floor = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0.25, 0.25, 0.125]])
+            drop = client.set({"dim": 3, "positions": floor, "mesh": {"faces": [[0, 1, 2]], "vertices": [3]},
+                               "barrier": {"dhat": 0.25, "stiffness": 4}, "friction": {"eps_v": 1e-3, "mu": 0.3}})
+            drop.contacts()["min_distance"]    # 0.125
+        """
+        return self._ask("GET", f"/contacts?merge={'true' if merge else 'false'}")
+
     def patch(self, **fields: Any) -> Answer:
         """PATCH /v1/sets/NAME: new values for members of the contacts; None removes a member, a dict changes
         only the members that it names. A refused patch changes nothing. Returns info.
