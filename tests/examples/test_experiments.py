@@ -17,6 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "examples/experiments"))
 import conveyor  # noqa: E402
 import curve  # noqa: E402
+import floor  # noqa: E402
 import motion  # noqa: E402
 import rest  # noqa: E402
 import rolling  # noqa: E402
@@ -24,8 +25,8 @@ import stick_slip  # noqa: E402
 from conftest import integration  # noqa: E402
 
 G = 9.81
-NAMES = ("rest", "conveyor", "stick_slip", "rolling", "curve")
-LONG = ("rest", "stick_slip")
+NAMES = ("rest", "floor", "conveyor", "stick_slip", "rolling", "curve")
+LONG = ("rest", "floor", "stick_slip")
 PAGE = (ROOT / "docs/experiments.md").read_text()
 NUMBER = r"[-+]?\d+\.?\d*(?:e[-+]\d+)?"
 PROGRAM = ROOT / os.environ.get("FRICTIOND", "build/frictiond")
@@ -76,6 +77,33 @@ def test_ten_thousand_steps(defaults):
         creeps = 0 if anchors == "yes" else creep(float(share)) * 1e-3 * 1e-3 * 5000
         assert float(expected) == pytest.approx(creeps, rel=1e-5)
         assert float(way) == pytest.approx(creeps, rel=1e-5, abs=1e-17)
+
+
+# -- a block on a floor of triangles -----------------------------------------------------------------------------------
+
+def test_a_block_keeps_sticking_while_contacts_change(client):
+    """It slides for 0.42 s, across several triangles. Then it rests, although every tenth step has other contacts."""
+    steps, rests = 640, 480
+    way, slid, contacts = floor.slide(client, steps, carries=True)
+    assert slid[:400].all() and not slid[rests:].any() and 0.2 < way.sum() < 0.22
+    assert len(set(contacts[:400])) > 3 and len(set(contacts[rests:])) == 2
+    assert abs(way[rests + 1:]).max() < 1e-18
+
+
+def test_a_block_creeps_if_anchors_are_lost(client):
+    steps, rests = 640, 480
+    way, slid, contacts = floor.slide(client, steps, carries=False)
+    assert not slid[rests:].any()
+    assert np.flatnonzero(np.diff(contacts[rests:])).tolist() == list(range(9, steps - rests - 1, 10))
+    whole = way[rests + 11:]  # steps from one change to the last one before another
+    assert whole.sum() == pytest.approx(len(whole) / 10 * 1e-6 * creep(0.5), rel=1e-3)
+
+
+def test_ten_thousand_steps_on_a_floor(defaults):
+    (carried, zero), (lost, expected) = (re.search(rf"^  {word} .* ({NUMBER})  ({NUMBER})$", defaults["floor"][0], re.M).groups()
+                                         for word in ("carried", "lost"))
+    assert abs(float(carried)) < 1e-17 and float(zero) == 0
+    assert float(lost) == pytest.approx(500e-6 * creep(0.5), rel=1e-3) and float(expected) == pytest.approx(500e-6 * creep(0.5), rel=1e-5)
 
 
 def linked(source, program):

@@ -301,7 +301,8 @@ class Set:
         """POST /v1/sets/NAME/advance: ends a time step. The anchors of all contacts become those that they have at these
         velocities, and the positions are those with which the next step begins. All contacts must have an anchor.
         fields: body_velocities and body_positions of a set with bodies; lagged_velocities, lagged_body_velocities and
-        collisions={group: {"surface_velocity": ..}} for the next step. A refused step changes nothing. Returns info.
+        collisions={group: {"surface_velocity": ..}} for the next step. A refused step changes nothing. A set from a mesh
+        that the service forgets gets back the deflections of its last steps alone. Returns info.
 
             contacts.advance(v, positions + h * v)["n_vertices"]    # 16
         """
@@ -314,6 +315,8 @@ class Set:
             change = ("POST", "/advance", body)
             if len(self._changes) < MOST_CHANGES:
                 self._change(document, self._base, [*self._changes, change])
+            elif "mesh" in document:  # its anchors cannot be PUT
+                self._change(document, document, [], change)
             else:
                 anchors = self._anchors_at({name: value for name, value in step.items() if name in VELOCITIES})
                 document = merge(document, {"collisions": {name: {"anchor": anchor} for name, anchor in anchors.items()}})
