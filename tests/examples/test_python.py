@@ -756,6 +756,19 @@ def test_a_step_that_is_refused_changes_nothing(server):
         contacts.advance(TILE["velocities"], TILE["positions"])
 
 
+def test_a_set_from_a_mesh_advances(connect):
+    x, v = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0.25, 0.25, 0.125]]), np.zeros((4, 3))
+    v[3, 0] = 2.0**-20
+    with connect().set({"dim": 3, "positions": x, "friction": {"eps_v": 1, "mu": 1}, "anchors": True, "barrier": {
+            "dhat": 0.25, "stiffness": 1}, "mesh": {"faces": [[0, 1, 2]], "vertices": [3]}}) as contacts:
+        for _ in range(40):
+            x = x + v
+            assert contacts.advance(v, x)["n_collisions"] == 1
+        answer = contacts.evaluate(0 * v, outputs=["collisions"], collision_outputs=["anchor"])
+        assert answer["collisions"]["face_vertex"]["anchor"].tolist() == [[40 * 2.0**-20, 0, 0]]
+        assert len(contacts._changes) <= 16
+
+
 def test_bodies_advance(connect):
     document = {"dim": 3, "body_positions": [[0, 0, 0]], "friction": {"eps_v": 1, "mu": 1}, "collisions": {"body_world": {
         "bodies": [0], "point": [0, 0, -1], "normal": [0, 0, 1], "normal_force": 1, "anchor": [0, 0, 0]}}}
