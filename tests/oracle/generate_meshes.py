@@ -36,15 +36,15 @@ def request(seed):
 class Scene:
     """Parts that are put together; `mesh` has faces, edges and particles as lists of numbers of vertices."""
 
-    def __init__(self, rng, dim=None):
+    def __init__(self, rng, crowds=0.08):
         self.rng = rng
-        self.dim = dim or rng.choice([2, 3, 3, 3])
+        self.dim = rng.choice([2, 3, 3, 3])
         self.kind = rng.choice(['lattice', 'lattice', 'lattice', PLAIN, 'jittered'])
         self.positions, self.faces, self.edges, self.particles, self.body = [], [], [], [], []
         parts = [self.sheet, self.solid, self.soup, self.slivers, self.collapsed, self.rods, self.loose, self.touching]
         if self.dim == 2:
             parts = [self.outline, self.outline, self.rods, self.loose, self.collapsed]
-        for label in range(rng.choice([1, 2, 2, 3]) if rng.random() < 0.92 else rng.randrange(8, 16)):
+        for label in range(rng.choice([1, 2, 2, 3]) if rng.random() >= crowds else rng.randrange(8, 16)):
             start = len(self.positions)
             rng.choice(parts)()
             self.body += [label] * (len(self.positions) - start)

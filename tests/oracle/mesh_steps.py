@@ -6,7 +6,7 @@ moves along straight lines does so in between. Other intervals are halved. Nothi
 import numpy as np
 
 MOST = 1000  # intervals at once
-ROUNDS = 1000
+ROUNDS = 80
 
 
 def dot(a, b):
@@ -153,6 +153,17 @@ def bounds(pairs, positions, direction, dmin, keep):
     found = [m.first(keep) for m in motions(pairs, positions, direction, dmin)]
     return (min((low for low, _ in found), default=1.0), min((high for _, high in found if high is not None),
                                                               default=None))
+
+
+def kept(pairs, positions, direction, dmin, keep, end, blur):
+    """Whether all gaps are kept on the way to `end`, at a hundred places."""
+    for m in motions(pairs, positions, direction, dmin):
+        which = np.arange(len(m.pairs))
+        goal = keep * m.gaps(which, np.zeros(len(which))) * (1 - blur)
+        for t in end * np.concatenate((np.linspace(0, 1, 80), np.geomspace(1e-6, 1, 20))):
+            if (m.gaps(which, np.full(len(which), t, np.longdouble)) < goal).any():
+                return False
+    return True
 
 
 def gaps(pairs, positions, dmin):
