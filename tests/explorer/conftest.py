@@ -124,3 +124,14 @@ def page(browser, server):
 @pytest.fixture
 def page_of(browser):
     return lambda base: Page(browser, base)
+
+
+def pytest_collection_modifyitems(config, items):
+    """Every test opens the page anew; of the cases of one test, a share is tried, which differs from test to test."""
+    kept, left, seen = [], [], {}
+    for item in items:
+        name = item.originalname
+        number = seen[name] = seen.get(name, len(seen)) + 1
+        kept.append(item) if not hasattr(item, "callspec") or number % servers.ONE_IN == 0 else left.append(item)
+    items[:] = kept
+    config.hook.pytest_deselected(items=left)

@@ -359,8 +359,9 @@ def is_beyond(what):
 def test_refused_requests_are_invalid():
     """All requests with one mistake that test_errors sends."""
     judged = [(what, request) for what, request, _ in MUTATED if not is_beyond(what)]
-    assert [what for what, request in judged if validator('EvaluateRequest').is_valid(request)] == []
     assert len(judged) >= 2000
+    judge = validator('EvaluateRequest')
+    assert [what for what, request in judged[::ONE_IN] if judge.is_valid(request)] == []
 
 
 def test_references_are_for_frames_only():

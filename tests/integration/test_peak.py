@@ -124,13 +124,14 @@ def ulp(scale):
 
 @pytest.mark.parametrize('function', FUNCTIONS)
 def test_accuracy(server, function):
-    table = [(row, *expected(FUNCTIONS[function], row)) for row in ROWS]
+    rows = ROWS if ONE_IN == 1 else random.Random(function).sample(ROWS, len(ROWS) // 3)
+    table = [(row, *expected(FUNCTIONS[function], row)) for row in rows]
     table = [entry for entry in table if fits(entry[1])]
     status, answer = post(server, '/v1/functions/' + function, call([row for row, *_ in table]))
     assert status == 200, answer
     off = [(float(abs(Fraction(got) - value) / ulp(scale)), row, got)
            for got, (row, value, scale) in zip(answer['values'], table)]
-    assert len(table) > 3000
+    assert len(table) > (3000 if ONE_IN == 1 else 1000)
     assert [x for x in off if x[0] > ULPS] == [], f'worst {max(off)}'
 
 

@@ -223,6 +223,7 @@ def test_one_value_for_all_is_a_sum():
 
 # --- the random queries ---------------------------------------------------------------------------------------------
 
+@pytest.mark.skipif(ONE_IN > 1, reason="changes only with the generator; SHARE=1 runs it")
 def test_every_field_and_option_is_generated():
     """120 queries contain every field and option."""
     queries = [generate_derivatives.query(seed) for seed in range(120)]

@@ -179,8 +179,8 @@ def unit_speed(c, direction):
 
 
 def test_formats_agree():
-    seen = 0
-    for seed in range(40):
+    seen, seeds = 0, range(0, 40, 1 if ONE_IN == 1 else 3)
+    for seed in seeds:
         request = generate_laws.request(seed)
         request['outputs'] = ['hessian']
         matrices = []
@@ -193,7 +193,7 @@ def test_formats_agree():
         seen += size != 1
         for other in matrices[1:]:
             assert all(abs(a - b) <= 1e-12 * size for p, q in zip(matrices[0], other) for a, b in zip(p, q)), seed
-    assert seen > 20
+    assert seen > len(seeds) / 2
 
 
 def dense(e, hessian):
@@ -307,6 +307,7 @@ def test_grain_by_hand():
 
 # --- the random requests ----------------------------------------------------------------------------------------------
 
+@pytest.mark.skipif(ONE_IN > 1, reason="changes only with the generator; SHARE=1 runs it")
 def test_every_option_is_generated():
     """The first 200 requests contain every word, and slips in every range."""
     requests = [generate_laws.request(seed) for seed in range(200)]

@@ -160,6 +160,7 @@ def test_peak_of_equal_coefficients_is_the_plain_law():
     assert law('f1', mpf('0.004'), mpf(0), mpf(0), eps, 'peak') == 0
 
 
+@pytest.mark.skipif(ONE_IN > 1, reason="changes only with the generator; SHARE=1 runs it")
 def test_peak_in_random_requests():
     """The requests of tests/integration/test_peak.py contain every case."""
     requests = [generate.request(seed, 'peak') for seed in range(100)]
@@ -269,11 +270,13 @@ def test_formats_agree(seed):
 
 
 def test_every_option_is_generated():
-    """The first 400 requests contain every word of the contract."""
-    text = repr([generate.request(seed) for seed in range(400)])
-    words = (generate.BLENDS + generate.COLLISION_OUTPUTS + oracle.GROUPS + [
+    """The first 400 requests contain every word of the contract; those after the last word are not made."""
+    words = set(generate.BLENDS + generate.COLLISION_OUTPUTS + oracle.GROUPS + [
         'lagged_velocities', 'vertex_mu_s', 'materials', 'plane_material', 'quadratic', 'mu_s_aniso', 'mu_k_aniso',
         'mu_aniso',
         'closest_point', 'plane_origin', 'clamp', 'abs', 'upper', 'lower', 'csr', 'factors', 'skip', 'barrier',
         'weight', 'line', 'hessian_products', 'bsr', 'pattern', 'scaling', 'physical', *barriers.TYPES])
-    assert [w for w in words if f"'{w}'" not in text] == []
+    for seed in range(400):
+        text = repr(generate.request(seed)) if words else ''
+        words = {w for w in words if f"'{w}'" not in text}
+    assert words == set()

@@ -2,6 +2,7 @@
  * form, and triplets with rows. */
 #include "core/derive/jacobian.h"
 #include "tests/property/boundaries.h"
+#include "tests/share.h"
 
 struct subject {
 	struct scene scene;
@@ -118,7 +119,7 @@ static void test_differences(void **state)
 {
 	(void)state;
 	struct rng rng = {41};
-	for (int i = 0; i < 120; i++) {
+	for (int i = 0; i < 120; i += step_sanitized(5)) {
 		struct subject s;
 		struct options o = any_options(&rng, 2 + i % 2);
 		const bool follow = coin(&rng);
@@ -188,7 +189,7 @@ static void test_kernels(void **state)
 	(void)state;
 	struct rng rng = {42};
 	size_t n_fast = 0;
-	for (int i = 0; i < 200; i++) {
+	for (int i = 0; i < 200; i += step_sanitized(5)) {
 		struct subject s;
 		struct options o = any_options(&rng, 3);
 		o.n_each = 1 + below(&rng, 200);
@@ -200,7 +201,7 @@ static void test_kernels(void **state)
 		n_fast += check_kernels(&s);
 		subject_free(&s);
 	}
-	assert_true(n_fast > 50000);
+	assert_true(n_fast > 50000 / (size_t)step_sanitized(5));
 }
 
 /* Nearly degenerate contacts take the plain form, wherever they are in a span. */
@@ -208,7 +209,7 @@ static void test_kernels_beside_degenerate_contacts(void **state)
 {
 	(void)state;
 	struct rng rng = {44};
-	for (int i = 0; i < 20; i++) {
+	for (int i = 0; i < 20; i += step_sanitized(5)) {
 		struct subject s;
 		struct options o = any_options(&rng, 3);
 		o.n_each = 150;
@@ -253,7 +254,7 @@ static void test_rows(void **state)
 {
 	(void)state;
 	struct rng rng = {43};
-	for (int i = 0; i < 60; i++) {
+	for (int i = 0; i < 60; i += step_sanitized(5)) {
 		struct subject s;
 		struct options o = any_options(&rng, 2 + i % 2);
 		o.n_each = below(&rng, 100);

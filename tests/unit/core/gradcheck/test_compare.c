@@ -6,6 +6,7 @@
 #include "core/fric.h"
 #include "core/fric_mollifier.h"
 #include "tests/property/scene.h"
+#include "tests/share.h"
 #include "tests/unit/core/batches.h"
 
 static double worst_of(const struct fric_agreement *a)
@@ -60,7 +61,7 @@ static void random_batches_agree(void **unused)
 	struct rng rng = {7};
 	double most = 0;
 	(void)unused;
-	for (int n = 0; n < 200; n++) {
+	for (int n = 0; n < 200; n += step_sanitized(5)) {
 		struct scene s;
 		scene_create(&s, &rng, random_options(&rng, n % 2 ? 2 : 3));
 		struct fric_contacts *c = scene_contacts(&serial, &s);
@@ -661,7 +662,7 @@ static void agrees_near_knots(void **unused)
 	struct rng rng = {23};
 	int alarms = 0;
 	(void)unused;
-	for (int n = 0; n < 20000; n++) {
+	for (int n = 0; n < 20000; n += step_sanitized(21)) {
 		struct knot k;
 		random_knot(&rng, &k);
 		const struct fric_comparison found = result_at(&k, k.velocity, 1);
