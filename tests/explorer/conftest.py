@@ -127,11 +127,15 @@ def page_of(browser):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Every test opens the page anew; of the cases of one test, a share is tried, which differs from test to test."""
-    kept, left, seen = [], [], {}
+    """Every test opens the page anew: of the cases of one test, a share is tried, at least one, beginning with another
+    case in each test."""
+    cases = {}
     for item in items:
-        name = item.originalname
-        number = seen[name] = seen.get(name, len(seen)) + 1
-        kept.append(item) if not hasattr(item, "callspec") or number % servers.ONE_IN == 0 else left.append(item)
-    items[:] = kept
+        if hasattr(item, "callspec"):
+            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    left = []
+    for k, own in enumerate(cases.values()):
+        chosen = own[k % min(servers.ONE_IN, len(own))::servers.ONE_IN]
+        left += [item for item in own if item not in chosen]
+    items[:] = [item for item in items if item not in left]
     config.hook.pytest_deselected(items=left)
