@@ -234,6 +234,12 @@ $(B)/tests/bench/codec: $(B)/tests/bench/codec.c.o $(B)/libapi.a $(B)/libfric.a
 $(B)/tests/bench/local: $(patsubst %,$(B)/tests/bench/%.c.o,local mix) $(B)/libfric.a $(B)/libfrictiond.so
 	$(call quiet,LD,$@)$(CC) $(LDFLAGS) $(filter %.o %.a,$^) -o $@ -L$(B) -lfrictiond -Wl,-rpath,$(abspath $(B)) $(CORE_LIBS)
 
+# Needs Eigen, so only `make bench` builds it. The plain program in it gets all that this processor offers.
+$(B)/tests/bench/barrier.cc.o: CXXFLAGS += -isystem /usr/include/eigen3 -march=native -ffp-contract=fast -Wno-conversion \
+	-Wno-shadow -Wno-uninitialized -Wno-maybe-uninitialized
+$(B)/tests/bench/barrier: $(B)/tests/bench/barrier.cc.o $(B)/tests/bench/mix.c.o $(B)/libfric.a
+	$(call quiet,LD,$@)$(CXX) $(LDFLAGS) $^ -o $@ $(CORE_LIBS)
+
 # In the builds of `make fuzz`, a harness gets libFuzzer's main; in all others, one that replays files.
 FUZZERS := $(patsubst %,$(B)/tests/fuzz/%,lift frame handle json_frame_equivalence patch sets numbers query)
 FUZZ_MAIN := $(if $(filter fuzz%,$(MODE)),-fsanitize=fuzzer,$(B)/tests/fuzz/replay.c.o)
@@ -262,7 +268,7 @@ test-all: ## make test with all cases of every suite (before a release, or after
 
 bench: ## measure core, codec and service; prints a table, writes build/bench.json (BENCH=--quick takes about a minute)
 	@scripts/packages bench
-	+@$(COMPILE) MODE=release all $(patsubst $(B)/%,build/release/%,$(BENCHES))
+	+@$(COMPILE) MODE=release all $(patsubst $(B)/%,build/release/%,$(BENCHES)) build/release/tests/bench/barrier
 	@tests/bench/run $(BENCH)
 
 asan: ## make test with AddressSanitizer and UndefinedBehaviorSanitizer
