@@ -17,19 +17,6 @@ struct api_field api_member(const struct api_field *object, const char *name)
 	return (struct api_field){.node = node, .path = {&object->path, name, 0}};
 }
 
-struct api_field api_ruled(const struct api_field *field, const struct api_object *object, int i)
-{
-	const struct api_rule *rule = &object->rules[i];
-	struct api_field member = {.path = {&field->path, rule->name, 0}};
-	if (field->members)
-		member.node = field->members[i];
-	else
-		member = api_member(field, rule->name);
-	member.rule = rule;
-	member.is_excused = field->excused >> i & 1;
-	return member;
-}
-
 struct api_shape api_shape_of(const struct api_rule *rule, const size_t lengths[API_N_LENGTHS])
 {
 	struct api_shape shape = {.n = lengths[rule->shape[0]], .one_for_all = rule->one_for_all, .range = rule->range};
