@@ -64,26 +64,28 @@ def error(client, steps):
 
 
 def main(client, report):
-    ratios = np.array([0.9995, 1.0005, 1.05, 1.2, 1.5, 1.9, 2.2, 2.5])
-    t, speeds, sticks, slipped = shaken(client, ratios, 200)
+    ratios = np.array([0.9995, 1.0005, 1.05, 1.2, 1.5, 1.9, 2.2, 2.5, *np.arange(1.83, 1.89, 0.01)])
+    t, speeds, sticks, slipped = shaken(client, ratios, 400)
     report.row("smallest a0 / mu g with slip", 1, ratios[slipped].min(), 1e-3)
     for ratio, found in list(zip(ratios, held(sticks)))[2:6]:
         report.row(f"a0 / mu g = {ratio}: share of sticking", share(ratio), found, 1e-2)
-    for ratio, found in list(zip(ratios, peak(speeds)))[5:]:
-        report.row(f"a0 / mu g = {ratio}: peak / (pi mu g / 2w)", 1, found * 2 * RATE / (math.pi * MU * G), 1e-3)
+    report.row("smallest a0 / mu g that never sticks", NEVER, ratios[held(sticks) == 0].min(), 2e-2)
+    for ratio, found in list(zip(ratios, peak(speeds)))[5:8]:
+        report.row(f"a0 / mu g = {ratio}: peak / (pi mu g / 2w)", 1, found * 2 * RATE / (math.pi * MU * G), 5e-3)
     steps = np.array([50, 100, 200, 400])
     report.falls("steps per period: share of sticking", steps, lambda: [error(client, one) for one in steps], -1, 0.3)
 
     def draw(axes):
         for i, color in (3, ORANGE), (6, BLUE):
             axes.plot(t * RATE / 2 / math.pi, -ratios[i] * MU * G / RATE * np.cos(RATE * t), "--", color=GREY, lw=0.8)
-            axes.plot(t[::4] * RATE / 2 / math.pi, speeds[::4, i], ".", color=color, ms=3.5,
+            axes.plot(t[::8] * RATE / 2 / math.pi, speeds[::8, i], ".", color=color, ms=3.5,
                       label=f"$a_0$ / μg = {ratios[i]}")
         top = math.pi * MU * G / 2 / RATE
         axes.axhline(top, color="k", lw=0.8)
         axes.axhline(-top, color="k", lw=0.8, label="πμg / 2ω")
-        axes.set(title="Blocks on a vibrating plane (dashed)", xlabel="time (periods)", ylabel="velocity (m/s)")
-        axes.legend(loc="lower right")
+        axes.set(title="Blocks on a vibrating plane (dashed)", xlabel="time (periods)", ylabel="velocity (m/s)",
+                 ylim=(-0.38, 0.52))
+        axes.legend(loc="upper left", ncol=3)
     return draw
 
 
