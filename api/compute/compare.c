@@ -3,6 +3,9 @@
 #include <string.h>
 
 #include "api/compute/derivatives.h"
+#include "api/compute/judging.h"
+#include "api/dispatch/format.h"
+#include "api/sets/merge.h"
 #include "api/compute/job.h"
 
 double api_relative_difference(const struct fric_agreement *agreement)
@@ -125,9 +128,39 @@ static void check_url_query(struct api_job *job, struct api_check *check, const 
 		api_check_bool(check, &derivatives, &out->wants_derivatives);
 }
 
+/* Reduces an answer of /v1/evaluate to what can be claimed, and names it: {"claims": ..}. */
+static json_t *name_claims(json_t *root)
+{
+	static const char *const others[] = {"n_vertices",       "n_bodies",          "n_collisions", "collisions", "line",
+	                                     "hessian_products", "position_jacobian", "longest_step", "skipped"};
+	if (json_object_get(root, "claims"))
+		return json_incref(root);
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		json_object_del(root, others[i]); /* fails harmlessly if it is absent */
+	return json_pack("{s:O}", "claims", root);
+}
+
+/* Adds claims that were sent apart from the request. */
+static bool add_claims(struct api_job *job)
+{
+	struct api_comparison *out = job->more;
+	if (!out->claimed)
+		return true;
+	if (!api_format_read(job->service, out->claimed, &job->arena, &out->claims_of, job->fault)) {
+		out->is_claim_malformed = true;
+		return false;
+	}
+	struct api_document claims = out->claims_of;
+	claims.root = name_claims(claims.root);
+	const bool ok = claims.root ? api_merge(&job->document, &claims, job->fault) : api_fault_no_memory(job->fault);
+	json_decref(claims.root);
+	return ok;
+}
+
 static bool decode(struct api_job *job)
 {
-	return api_job_url_query(job, &api_check_url_query, check_url_query) && api_job_decode(job);
+	return api_job_url_query(job, &api_check_url_query, check_url_query) && api_job_read(job) && add_claims(job) &&
+	       api_job_check_document(job, API_CHECK, API_SET_CHECK);
 }
 
 /* ---- the whole comparison ---- */
@@ -157,7 +190,8 @@ static bool compare_contacts(struct api_job *job, const struct api_document *doc
 		return false;
 	if (out->wants_derivatives)
 		render_fields(job, out);
-	if (!api_notes_take(job, document, batch, &out->notes))
+	if (!api_claims_judge(job, &out->claims) || !api_claims_render(job, &out->claims) ||
+	    !api_notes_take(job, document, batch, &out->notes))
 		return false;
 	api_notes_render(job, &out->notes);
 	api_job_skipped(job);
@@ -177,5 +211,7 @@ bool api_compare(const struct api_service *service, const struct api_request *re
                  struct api_response *response, struct api_comparison *comparison)
 {
 	const struct api_call call = {.service = service, .request = request, .fault = fault, .response = response};
-	return api_job_run(&call, &api_comparing, NULL, comparison);
+	const bool ok = api_job_run(&call, &api_comparing, NULL, comparison);
+	api_document_free(&comparison->claims_of);
+	return ok;
 }

@@ -4,6 +4,7 @@
 #ifndef API_COMPARE_H
 #define API_COMPARE_H
 
+#include "api/compute/claims.h"
 #include "api/compute/job.h"
 #include "api/compute/notes.h"
 #include "api/validate/variables.h"
@@ -19,12 +20,18 @@ struct api_field_comparison {
 
 struct api_comparison {
 	bool wants_derivatives; /* set by the caller of api_compare; routes read it from the query */
-	bool agrees;            /* whether every compared quantity agrees */
+	/* Set by the caller of api_compare: body and formats of a document with claims, or of an answer of /v1/evaluate, in
+	 * place of the request's member claims; NULL: none. */
+	const struct api_request *claimed;
+	bool is_claim_malformed;       /* the fault is one of reading that document */
+	struct api_document claims_of; /* that document */
+	bool agrees;                   /* whether every compared quantity agrees */
 	size_t n_fields;
 	struct api_field_comparison fields[API_MOST_VARIABLES]; /* [n_fields] in the order of the contract */
 	int worst_field;                                        /* < 0: there are no fields, or no contacts */
 	size_t n_vertices, n_bodies, n_contacts, n_skipped;
 	struct fric_comparison numbers;
+	struct api_judgement claims;
 	struct api_notes notes;
 };
 
@@ -33,8 +40,8 @@ extern const struct api_steps api_comparing;
 
 /**
  * The comparison without a route. It uses only the request's body, formats and stop flag.
- * @param comparison  wants_derivatives is read. If true is returned, the rest contains the numbers of the answer, for
- *                    callers that do not read JSON
+ * @param comparison  wants_derivatives and claimed are read. If true is returned, the rest contains the numbers of the
+ *                    answer, for callers that do not read JSON
  * @return false with *fault set
  */
 bool api_compare(const struct api_service *service, const struct api_request *request, struct api_fault *fault,

@@ -83,13 +83,18 @@ bool api_job_url_query(struct api_job *job, const struct api_object *rules,
 	return is_read && !job->fault->status;
 }
 
-bool api_job_decode(struct api_job *job)
+bool api_job_check_document(struct api_job *job, enum api_request_kind whole, enum api_request_kind of_set)
 {
 	struct api_check check = api_job_check(job);
 	if (job->set)
 		job->facts = job->set->facts;
-	return api_job_read(job) && api_check_request(&check, job->set ? API_SET_QUERY : API_WHOLE,
-	                                              job->set ? &job->facts : NULL, &job->lagged, &job->query, NULL);
+	return api_check_request(&check, job->set ? of_set : whole, job->set ? &job->facts : NULL, &job->lagged,
+	                         &job->query, NULL);
+}
+
+bool api_job_decode(struct api_job *job)
+{
+	return api_job_read(job) && api_job_check_document(job, API_WHOLE, API_SET_QUERY);
 }
 
 bool api_job_admit_document(const struct api_job *job, const struct api_set *set)

@@ -76,6 +76,8 @@ bool api_job_run(const struct api_call *call, const struct api_steps *steps, str
 
 /* Decodes a request with both lagged part and query, or a query to job->set. */
 bool api_job_decode(struct api_job *job);
+/* Checks the document that was read, as a request or a query of these kinds. */
+bool api_job_check_document(struct api_job *job, enum api_request_kind whole, enum api_request_kind of_set);
 bool api_job_prepare(struct api_job *job);
 
 /* Adds the work of preparing and evaluating the contacts, vertices and bodies of the set or the lagged part, with a

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "api/base/account.h"
 #include "api/compute/job.h"
@@ -338,6 +339,36 @@ static void note_speeds(struct taking *t, const struct speeds *speeds)
 	     speeds->n_slow, speeds->n_slip);
 }
 
+/* Positions in place of velocities have the same bits, and are not all 0. */
+static bool are_equal(const struct taking *t, const double *velocities, const double *positions)
+{
+	const size_t n = t->batch->n_vertices * (size_t)t->batch->dim;
+	bool moves = false;
+	if (!velocities || !positions)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		if (i % API_SPAN == 0 && api_account_is_stopped())
+			return false;
+		if (memcmp(&velocities[i], &positions[i], sizeof(double)) != 0)
+			return false;
+		moves |= velocities[i] != 0;
+	}
+	return moves;
+}
+
+/* The place is /velocities of the request, for a set of the query. */
+static void take_velocities(struct taking *t)
+{
+	const struct api_query *q = &t->job->query;
+	const struct api_path root = {0}, path = {&root, "velocities", 0};
+	const bool lagged = are_equal(t, q->velocities, t->batch->positions);
+	if ((lagged || are_equal(t, q->velocities, q->current_positions)) && begin(t, API_VELOCITIES_EQUAL_POSITIONS))
+		api_fault_at(t->check.fault, API_E_OUT_OF_RANGE, &path,
+		             "velocities are equal to %s, bit by bit: were positions sent in place of velocities or"
+		             " displacements?",
+		             lagged ? "positions" : "current_positions");
+}
+
 /* ---- all notes ---- */
 
 static bool take_group(struct taking *t, enum fric_type type, struct speeds *speeds)
@@ -376,6 +407,7 @@ bool api_notes_take(struct api_job *job, const struct api_document *document, co
 		if (!take_group(&t, type, &speeds))
 			return false;
 	note_speeds(&t, &speeds);
+	take_velocities(&t);
 	return !api_account_is_stopped() || api_fault_stopped(job->fault);
 }
 

@@ -56,9 +56,70 @@ static const struct api_object derivative_comparison = OBJECT(
 const struct api_object api_check_url_query = OBJECT("CheckQuery", "Selects the comparisons.",
 	{.name = "derivatives", .kind = API_BOOL,
 	 .meaning = "whether to compare derivatives with respect to every field as well; default false"});
+
+/* Claims: in requests, and their comparison. In the order of enum api_mistake. */
+const char *const api_mistake_codes[] = {
+	"sign", "cone_scaled", "missing_f2", "indefinite_where_projected", "displacement_for_velocity", "transition", "blend",
+	"unlagged", "other", NULL};
+static const char *const mistake_meanings[] = {
+	"the sign is the opposite, at least of some entries", "forces are multiples of the right ones, or exceed the cone",
+	"the Hessian lacks the derivative along the slip, or a part of it", "the Hessian has another projection",
+	"velocities or eps_v are scaled by a time step, or results are per displacement",
+	"another transition from static to kinetic friction, or another law", "another blend of coefficients",
+	"geometry, normal forces or directions are not lagged", "no other explains it", NULL};
+const struct api_object api_claims = OBJECT("Claims",
+	"Somebody else's results for this request, of the same terms. At least one of potential, gradient, body_gradient and"
+	" hessian.",
+	[API_CLAIMED_POTENTIAL] = {.name = "potential", .kind = API_NUMBER, .unit = "force * velocity",
+		.meaning = "sum over the contacts"},
+	[API_CLAIMED_GRADIENT] = {.name = "gradient", .kind = API_REALS, .shape = {API_N_VERTICES, API_DIM},
+		.unit = FORCE, .meaning = "gradient of the potential with respect to velocities"},
+	[API_CLAIMED_BODY_GRADIENT] = {.name = "body_gradient", .kind = API_REALS, .shape = {API_N_BODIES, API_TWIST},
+		.unit = FORCE, .meaning = "gradient with respect to body_velocities"},
+	[API_CLAIMED_HESSIAN] = {.name = "hessian", .kind = API_OBJECT, .objects = ONE(api_claimed_hessian),
+		.unit = STIFFNESS, .meaning = "Hessian with the triangle and projection of the request's member hessian"},
+	[API_CLAIMED_TOLERANCE] = {.name = "tolerance", .kind = API_NUMBER, .range = API_POSITIVE, .fallback = "1e-8",
+		.meaning = "largest relative difference that agrees, less than 1"});
+static const struct api_object claimed_contact = OBJECT_WITH(
+	"{'if': {'required': ['vertices']}, 'then': {'not': {'required': ['bodies']}}, 'else': {'required': ['bodies']}}",
+	"ClaimedContact", "The contact that explains the largest difference best.",
+	{.name = "group", .kind = API_WORD, .words = api_group_names, .required = true, .meaning = "group of the contact"},
+	COUNT("index", "number of the contact within its group"),
+	{.name = "vertices", .kind = API_INDICES, .shape = {API_ANY_LENGTH}, .meaning = "its stencil"},
+	{.name = "bodies", .kind = API_INDICES, .shape = {API_ANY_LENGTH},
+	 .meaning = "its stencil, for a contact of bodies"});
+#define LARGEST_OF_CLAIMS \
+	SIZE("largest_difference", "absolute difference of the entry that differs most, relative to its scale"), \
+	SIZE("scale", "scale of that entry: what contacts can contribute to it"), \
+	SIZE("relative_difference", "largest_difference / scale; 1 if nothing can be contributed there"), \
+	INTEGER_ARRAY("entry", "where: the DOF, of a Hessian row and column; empty for the potential", API_ANY_LENGTH), \
+	{.name = "worst", .kind = API_ONE_OF, \
+	 .objects = (const struct api_object *const[]){&claimed_contact, &nothing, NULL}, .required = true, \
+	 .meaning = "the contact that explains it best; null if none does, or the quantity is the potential or agrees"}
+#define LOOKS_LIKE(means) \
+	{.name = "looks_like", .kind = API_WORDS, .words = api_mistake_codes, .meanings = mistake_meanings, .required = true, \
+	 .meaning = means}
+static const struct api_object claimed_quantity = OBJECT("ClaimedQuantity", "Comparison of one claimed quantity.",
+	{.name = "agrees", .kind = API_BOOL, .required = true, .meaning = "whether it agrees within the tolerance"},
+	LARGEST_OF_CLAIMS,
+	LOOKS_LIKE("the mistake that explains the numbers; empty if they agree"),
+	{.name = "factor", .kind = API_NUMBER,
+	 .meaning = "of cone_scaled: how many times the right result; of displacement_for_velocity: the time step"},
+	{.name = "detail", .kind = API_TEXT, .meaning = "description of the mistake, if one explains the numbers"});
+#define CLAIMED_QUANTITY(called) \
+	{.name = called, .kind = API_OBJECT, .objects = ONE(claimed_quantity), .meaning = "if it was claimed"}
+static const struct api_object judgement = OBJECT("ClaimsComparison", "Claims, compared with the service's results.",
+	{.name = "agrees", .kind = API_BOOL, .required = true, .meaning = "whether all that was claimed agrees"},
+	{.name = "tolerance", .kind = API_NUMBER, .range = API_POSITIVE, .required = true,
+	 .meaning = "for relative differences"},
+	{.name = "quantity", .kind = API_WORD, .words = api_quantity_names, .required = true,
+	 .meaning = "the quantity that differs most, to which the following members belong"},
+	LARGEST_OF_CLAIMS,
+	LOOKS_LIKE("the mistakes that explain the quantities; empty if they agree"),
+	CLAIMED_QUANTITY("potential"), CLAIMED_QUANTITY("gradient"), CLAIMED_QUANTITY("hessian"));
 const char *const api_note_codes[] = {
 	"holds_less_than_mu_s", "mu_k_above_mu_s", "large_coefficient", "speeds_far_below_eps_v",
-	"viscous_outweighs_coulomb", "anchor_longer_than_eps_v", NULL};
+	"viscous_outweighs_coulomb", "anchor_longer_than_eps_v", "velocities_equal_positions", NULL};
 static const struct api_object note = OBJECT("Note", "A valid value that is probably a mistake.",
 	{.name = "code", .kind = API_WORD, .words = api_note_codes, .required = true,
 	 .meaning = "kind of note, for programs"},
@@ -80,6 +141,7 @@ const struct api_object api_check_answer = OBJECT(
 	 .required = true, .meaning = "the contact that agrees least; null if there are no contacts"},
 	{.name = "derivatives", .kind = API_OBJECT, .objects = ONE(derivative_comparison),
 	 .meaning = "only with ?derivatives=true"},
+	{.name = "claims", .kind = API_OBJECT, .objects = ONE(judgement), .meaning = "only if the request has claims"},
 	{.name = "notes", .kind = API_LIST, .objects = ONE(note), .required = true,
 	 .meaning = "coefficients, speeds and anchors that are probably mistakes; at most 16"},
 	SKIPPED);

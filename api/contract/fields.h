@@ -133,6 +133,8 @@ enum api_request_kind {
 	API_VJP,
 	API_SET_VJP,
 	API_SET_ADVANCE,
+	API_CHECK,
+	API_SET_CHECK,
 	API_N_REQUEST_KINDS
 };
 
@@ -149,6 +151,25 @@ static inline int api_stencil_rule(enum fric_type type)
 	return type < FRIC_N_VERTEX_TYPES ? API_GROUP_VERTICES : API_GROUP_BODIES;
 }
 enum { API_HESSIAN_FORMAT, API_HESSIAN_TRIANGLE, API_HESSIAN_PROJECTION, API_HESSIAN_PATTERN, API_N_HESSIAN };
+enum {
+	API_CLAIMED_POTENTIAL,
+	API_CLAIMED_GRADIENT,
+	API_CLAIMED_BODY_GRADIENT,
+	API_CLAIMED_HESSIAN,
+	API_CLAIMED_TOLERANCE,
+	API_N_CLAIMS
+};
+enum {
+	API_MATRIX_FORMAT,
+	API_MATRIX_SHAPE,
+	API_MATRIX_ROWS,
+	API_MATRIX_COLS,
+	API_MATRIX_VALUES,
+	API_MATRIX_INDPTR,
+	API_MATRIX_INDICES,
+	API_MATRIX_DATA,
+	API_N_MATRIX
+};
 enum { API_LINE_DIRECTION, API_LINE_BODY_DIRECTION, API_LINE_STEPS, API_N_LINE };
 enum { API_MAX_STEPS = 1024, API_MAX_VECTORS = 256 };
 enum { API_LONGEST_STEP_DIRECTION, API_LONGEST_STEP_KEEP, API_N_LONGEST_STEP };
@@ -173,8 +194,9 @@ enum api_evaluate_output {
 
 extern const struct api_object api_request, api_set_document, api_set_query, api_friction, api_curve, api_materials,
 	api_barrier, api_collisions, api_groups[FRIC_N_TYPES], api_hessian, api_line, api_longest_step,
-	api_position_jacobian, api_jvp_request, api_set_jvp_query, api_vjp_request, api_set_vjp_query, api_cotangents,
-	api_set_advance, api_next_collisions;
+	api_position_jacobian, api_claims, api_claimed_hessian, api_check_request_object, api_set_check_query,
+	api_jvp_request, api_set_jvp_query, api_vjp_request, api_set_vjp_query, api_cotangents, api_set_advance,
+	api_next_collisions;
 
 /* Whether contacts of a type exist in a dimension. */
 static inline bool api_type_exists(enum fric_type type, size_t dim)
@@ -253,6 +275,8 @@ static inline size_t api_limit_number(const struct api_limit *limit, const struc
 /* Indexed by enum api_note (compute/notes.h). */
 extern const char *const api_note_codes[];
 extern const char *const api_quantity_names[FRIC_N_QUANTITIES + 1];
+/* Indexed by enum api_mistake (compute/claims.h). */
+extern const char *const api_mistake_codes[];
 
 extern const struct api_object api_function_answer, api_pairs_answer, api_function_list_answer, api_info_answer,
 	api_health_answer, api_check_answer, api_problem_document;

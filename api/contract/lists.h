@@ -69,6 +69,8 @@
 	  .meanings = search_meanings, .meaning = "what determines the closest points of contacts at vertices") \
 	X(API_REQUEST_LONGEST_STEP, "longest_step", .kind = API_OBJECT, .types = EVALUATED, \
 	  .objects = ONE(api_longest_step), .meaning = "the direction for the output longest_step, which requires it") \
+	X(API_REQUEST_CLAIMS, "claims", .kind = API_OBJECT, .types = FOR_CHECK, .objects = ONE(api_claims), \
+	  .meaning = "somebody else's results for this request, to be compared with the service's") \
 	X(API_REQUEST_TANGENTS, "tangents", .kind = API_BY_POINTER, .types = FOR_JVP, .required = true, \
 	  .meaning = "the direction: JSON Pointers (RFC 6901) to fields as keys, with values of the field's shape; zero" \
 	  " for all other fields") \

@@ -93,8 +93,9 @@ const struct api_object api_cotangents = OBJECT(
 /* The kinds of requests that have a field, as bit sets. */
 #define FOR_JVP (BIT(API_JVP) | BIT(API_SET_JVP))
 #define FOR_VJP (BIT(API_VJP) | BIT(API_SET_VJP))
-#define LAGGED (BIT(API_WHOLE) | BIT(API_SET_DOCUMENT) | BIT(API_JVP) | BIT(API_VJP))
-#define EVALUATED (BIT(API_WHOLE) | BIT(API_SET_QUERY))
+#define FOR_CHECK (BIT(API_CHECK) | BIT(API_SET_CHECK))
+#define LAGGED (BIT(API_WHOLE) | BIT(API_SET_DOCUMENT) | BIT(API_CHECK) | BIT(API_JVP) | BIT(API_VJP))
+#define EVALUATED (BIT(API_WHOLE) | BIT(API_SET_QUERY) | FOR_CHECK)
 #define ADVANCED BIT(API_SET_ADVANCE)
 #define ASKED (EVALUATED | FOR_JVP | FOR_VJP | ADVANCED)
 static const struct api_rule request_rules[API_N_REQUEST] = {API_REQUEST_FIELDS(RULE)};
@@ -109,14 +110,20 @@ static const struct api_rule request_rules[API_N_REQUEST] = {API_REQUEST_FIELDS(
 	" 'lagged_body_velocities': ['body_positions']}"
 #define NEEDS_VELOCITIES WITHOUT_VELOCITIES(ONE_OF_BODIES("body_positions"), PAIRS_OF_BODIES)
 #define NEEDS_VELOCITIES_OF_SET WITHOUT_VELOCITIES(ONE_OF_BODIES("body_velocities"), "")
+#define NEEDS_VELOCITIES_OF_TERMS \
+	WITHOUT_VELOCITIES(OR_WITHOUT_FRICTION(ONE_OF_BODIES("body_positions")), PAIRS_OF_BODIES)
+#define NEEDS_VELOCITIES_OF_SET_AND_TERMS \
+	WITHOUT_VELOCITIES(OR_WITHOUT_FRICTION(ONE_OF_BODIES("body_velocities")), "")
 const struct api_object api_request = {
 	"EvaluateRequest",
 	"A batch of contacts, in any consistent units. Arrays are nested or flat (row-major); where a field has a value per"
 	" contact, one may be sent for all. Indices start at 0 and are written without point or exponent (3.0 is refused,"
 	" although JSON Schema considers it an integer). All arrays over vertices have as many rows as velocities, and"
 	" those of a group as many as its vertices.",
-	request_rules, API_N_REQUEST, API_WHOLE,
-	WITHOUT_VELOCITIES(OR_WITHOUT_FRICTION(ONE_OF_BODIES("body_positions")), PAIRS_OF_BODIES)};
+	request_rules, API_N_REQUEST, API_WHOLE, NEEDS_VELOCITIES_OF_TERMS};
+const struct api_object api_check_request_object = {
+	"CheckRequest", "An EvaluateRequest, and perhaps claims: somebody else's results for it.", request_rules,
+	API_N_REQUEST, API_CHECK, NEEDS_VELOCITIES_OF_TERMS};
 const struct api_object api_set_document = {
 	"CollisionSet",
 	"The lagged part of a batch, to be stored under a name: EvaluateRequest without velocities, outputs and their"
@@ -129,8 +136,10 @@ const struct api_object api_set_query = {
 	"CollisionSetQuery",
 	"The rest of an EvaluateRequest, for a collision set: velocities, outputs and their options. Fields that the set"
 	" has, too, replace its own.",
-	request_rules, API_N_REQUEST, API_SET_QUERY,
-	WITHOUT_VELOCITIES(OR_WITHOUT_FRICTION(ONE_OF_BODIES("body_velocities")), "")};
+	request_rules, API_N_REQUEST, API_SET_QUERY, NEEDS_VELOCITIES_OF_SET_AND_TERMS};
+const struct api_object api_set_check_query = {
+	"CollisionSetCheck", "A CollisionSetQuery, and perhaps claims: somebody else's results for it.", request_rules,
+	API_N_REQUEST, API_SET_CHECK, NEEDS_VELOCITIES_OF_SET_AND_TERMS};
 #define DIFFERENTIATED(is, called, means, needs) {called, means, request_rules, API_N_REQUEST, is, needs}
 const struct api_object
 	api_jvp_request = DIFFERENTIATED(API_JVP, "JvpRequest",

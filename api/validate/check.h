@@ -15,8 +15,8 @@
 /* A place for each member of a request. */
 enum {
 	API_MAX_MEMBERS = API_N_REQUEST + API_N_FRICTION + API_N_CURVE + API_N_MATERIALS + API_N_BARRIER + API_N_HESSIAN +
-	                  API_N_LINE + API_N_JACOBIAN + API_N_LONGEST_STEP + API_N_MESH + API_N_PLANES_FIELDS +
-	                  FRIC_N_TYPES * (1 + API_N_GROUP)
+	                  API_N_LINE + API_N_CLAIMS + API_N_MATRIX + API_N_JACOBIAN + API_N_LONGEST_STEP + API_N_MESH +
+	                  API_N_PLANES_FIELDS + FRIC_N_TYPES * (1 + API_N_GROUP)
 };
 
 struct api_check {

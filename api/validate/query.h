@@ -61,6 +61,20 @@ void api_check_per_body(struct api_check *check, const struct api_field *field, 
 /* Reports a Hessian in blocks of vertices if there are bodies, which it would leave out. @return false */
 bool api_check_without_bodies(struct api_check *check, const struct api_field *format);
 
+/* Somebody else's results. What is not claimed is NULL. All arrays are borrowed, as in struct api_query. */
+struct api_claims {
+	bool given, has_potential;
+	double potential, tolerance;
+	const double *gradient;         /* [n_vertices, dim] */
+	const double *body_gradient;    /* [n_bodies, 6], [n_bodies, 3] in 2D */
+	enum api_hessian_format format; /* not API_FACTORS */
+	size_t n;                       /* entries; with bsr blocks */
+	const int32_t *rows, *cols;     /* [n] triplets */
+	const int32_t *indptr;          /* [n_dof + 1], with bsr [n_vertices + 1], ascending from 0 to n */
+	const int32_t *indices;         /* [n] columns */
+	const double *values;           /* [n], with bsr [n, dim, dim]; NULL: no Hessian */
+};
+
 /* All arrays are borrowed from the document and from the check's arena. */
 struct api_query {
 	const double *velocities;             /* [n_vertices, dim] */
@@ -85,6 +99,7 @@ struct api_query {
 	double time_step;
 	const double *step_direction; /* [n_vertices, dim] direction of the longest step; NULL: none */
 	double keep;
+	struct api_claims claims;
 };
 
 /* The facts about a set against which queries are checked (set.h). */

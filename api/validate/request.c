@@ -23,6 +23,8 @@ static const struct {
 	[API_VJP] = {&api_vjp_request, NULL},
 	[API_SET_VJP] = {&api_set_vjp_query, &api_set_document},
 	[API_SET_ADVANCE] = {&api_set_advance, &api_set_document},
+	[API_CHECK] = {&api_check_request_object, NULL},
+	[API_SET_CHECK] = {&api_set_check_query, &api_set_document},
 };
 
 /* ---- facts needed in advance ---- */

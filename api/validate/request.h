@@ -53,7 +53,8 @@ struct api_request_check {
 	X(API_REQUEST_LINE, api_check_line) \
 	X(API_REQUEST_VECTORS, api_check_vectors) \
 	X(API_REQUEST_POSITION_JACOBIAN, api_check_position_jacobian) \
-	X(API_REQUEST_LONGEST_STEP, api_check_longest_step)
+	X(API_REQUEST_LONGEST_STEP, api_check_longest_step) \
+	X(API_REQUEST_CLAIMS, api_check_claims)
 
 #define API_DECLARE_CHECK(rule, check) void check(struct api_request_check *w);
 API_CHECKS(API_DECLARE_CHECK)

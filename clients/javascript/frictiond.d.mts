@@ -36,6 +36,7 @@ export function decodeFrame(data: ArrayBuffer | Uint8Array): Record<string, any>
  * @typedef {import("./openapi.mjs").EvaluateRequest} Batch  a request about contacts
  * @typedef {import("./openapi.mjs").EvaluateAnswer} Answer
  * @typedef {import("./openapi.mjs").CheckAnswer} CheckAnswer
+ * @typedef {{claims?: import("./openapi.mjs").Claims}} Claimed  somebody else's results, for check()
  * @typedef {import("./openapi.mjs").JvpAnswer} JvpAnswer
  * @typedef {import("./openapi.mjs").CollisionSetDocument} CollisionSetDocument
  * @typedef {import("./openapi.mjs").CollisionSetDescription} CollisionSetDescription
@@ -139,14 +140,16 @@ export class Client {
 	contacts(request: import("./openapi.mjs").ContactsRequest, { signal }?: Abortable): Promise<import("./openapi.mjs").ContactsAnswer>;
 	/**
 	 * POST /v1/check: how closely gradient and Hessian agree with central differences. `derivatives: true` compares
-	 * the derivatives with respect to every field, too.
+	 * the derivatives with respect to every field, too; the batch's `claims`, somebody else's results, are compared
+	 * with the service's.
 	 *
 	 *     (await client.check(batch)).agrees
-	 * @param {Batch} batch
+	 *     (await client.check({ ...batch, claims: { gradient } })).claims.looks_like
+	 * @param {Batch & Claimed} batch
 	 * @param {{derivatives?: boolean} & Abortable} [options]
 	 * @returns {Promise<CheckAnswer>}
 	 */
-	check(batch: Batch, { derivatives, signal }?: {
+	check(batch: Batch & Claimed, { derivatives, signal }?: {
 		derivatives?: boolean;
 	} & Abortable): Promise<CheckAnswer>;
 	/**
@@ -285,11 +288,11 @@ export class CollisionSet {
 	/**
 	 * The answer of Client.check.
 	 * @param {Matrix | null} velocities  [n_vertices, dim]
-	 * @param {Query} [query]
+	 * @param {Query & Claimed} [query]
 	 * @param {{derivatives?: boolean} & Abortable} [options]
 	 * @returns {Promise<CheckAnswer>}
 	 */
-	check(velocities: Matrix | null, query?: Query, { derivatives, signal }?: {
+	check(velocities: Matrix | null, query?: Query & Claimed, { derivatives, signal }?: {
 		derivatives?: boolean;
 	} & Abortable): Promise<CheckAnswer>;
 	/**
@@ -361,6 +364,12 @@ export type Route = import("./types.mjs").Route;
 export type Batch = import("./openapi.mjs").EvaluateRequest;
 export type Answer = import("./openapi.mjs").EvaluateAnswer;
 export type CheckAnswer = import("./openapi.mjs").CheckAnswer;
+/**
+ * somebody else's results, for check()
+ */
+export type Claimed = {
+	claims?: import("./openapi.mjs").Claims;
+};
 export type JvpAnswer = import("./openapi.mjs").JvpAnswer;
 export type CollisionSetDocument = import("./openapi.mjs").CollisionSetDocument;
 export type CollisionSetDescription = import("./openapi.mjs").CollisionSetDescription;

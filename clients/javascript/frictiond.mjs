@@ -23,6 +23,7 @@
  * @typedef {import("./openapi.mjs").EvaluateRequest} Batch  a request about contacts
  * @typedef {import("./openapi.mjs").EvaluateAnswer} Answer
  * @typedef {import("./openapi.mjs").CheckAnswer} CheckAnswer
+ * @typedef {{claims?: import("./openapi.mjs").Claims}} Claimed  somebody else's results, for check()
  * @typedef {import("./openapi.mjs").JvpAnswer} JvpAnswer
  * @typedef {import("./openapi.mjs").CollisionSetDocument} CollisionSetDocument
  * @typedef {import("./openapi.mjs").CollisionSetDescription} CollisionSetDescription
@@ -156,10 +157,12 @@ export class Client {
 
 	/**
 	 * POST /v1/check: how closely gradient and Hessian agree with central differences. `derivatives: true` compares
-	 * the derivatives with respect to every field, too.
+	 * the derivatives with respect to every field, too; the batch's `claims`, somebody else's results, are compared
+	 * with the service's.
 	 *
 	 *     (await client.check(batch)).agrees
-	 * @param {Batch} batch
+	 *     (await client.check({ ...batch, claims: { gradient } })).claims.looks_like
+	 * @param {Batch & Claimed} batch
 	 * @param {{derivatives?: boolean} & Abortable} [options]
 	 * @returns {Promise<CheckAnswer>}
 	 */
@@ -425,7 +428,7 @@ export class CollisionSet {
 	/**
 	 * The answer of Client.check.
 	 * @param {Matrix | null} velocities  [n_vertices, dim]
-	 * @param {Query} [query]
+	 * @param {Query & Claimed} [query]
 	 * @param {{derivatives?: boolean} & Abortable} [options]
 	 * @returns {Promise<CheckAnswer>}
 	 */

@@ -14,7 +14,7 @@ export interface Routes {
 	/** Pairs of a mesh that are closer than a distance. */
 	"POST /v1/contacts": { path: {}; query: {}; body: ContactsRequest; answer: ContactsAnswer };
 	/** Compares gradient and Hessian of a batch with central differences. */
-	"POST /v1/check": { path: {}; query: { derivatives?: boolean }; body: EvaluateRequest; answer: CheckAnswer };
+	"POST /v1/check": { path: {}; query: { derivatives?: boolean }; body: CheckRequest; answer: CheckAnswer };
 	/** Lists the caller's collision sets. */
 	"GET /v1/sets": { path: {}; query: {}; body: undefined; answer: CollisionSetList };
 	/** As GET, without the body. */
@@ -54,7 +54,7 @@ export interface Routes {
 	"POST /v1/sets/{name}/check": {
 		path: { name: string };
 		query: { derivatives?: boolean };
-		body: CollisionSetQuery;
+		body: CollisionSetCheck;
 		answer: CheckAnswer;
 	};
 	/** Ends a time step: takes over anchors and positions, and prepares the set anew. */
@@ -694,6 +694,100 @@ export interface ContactsRequest {
 	longest_step?: LongestStepChoice;
 }
 
+/** An EvaluateRequest, and perhaps claims: somebody else's results for it. */
+export interface CheckRequest {
+	/** dimension. */
+	dim: 2 | 3;
+	/**
+	 * velocities at which to evaluate; their number of rows is the number of vertices; required unless there are only
+	 * bodies or terms is barrier alone. Shape [n_vertices, dim]. Unit: velocity.
+	 */
+	velocities?: Matrix;
+	/** lagged positions; required where geometry is derived. Shape [n_vertices, dim]. Unit: length. */
+	positions?: Matrix;
+	/**
+	 * determine the direction of slip for mu_s_aniso and mu_k_aniso; by default velocities. Shape [n_vertices, dim].
+	 * Unit: velocity.
+	 */
+	lagged_velocities?: Matrix;
+	/**
+	 * points that the twists of rigid bodies refer to; their number of rows is the number of bodies. Shape [n_bodies,
+	 * dim]. Unit: length.
+	 */
+	body_positions?: Matrix;
+	/**
+	 * twists: velocity of the point, then angular velocity (velocity / length; in 2D one number). Shape [n_bodies, 6
+	 * (2D: 3)]. Unit: velocity.
+	 */
+	body_velocities?: Matrix;
+	/** as lagged_velocities, for bodies; by default body_velocities. Shape [n_bodies, 6 (2D: 3)]. Unit: velocity. */
+	lagged_body_velocities?: Matrix;
+	/** coefficients and eps_v of groups without their own. */
+	friction?: Friction;
+	/** normal force of groups without their own. */
+	barrier?: Barrier;
+	/** the contacts; of a set, required without mesh. */
+	collisions: Collisions;
+	/** results to return. Default: ["potential", "gradient", "hessian"]. */
+	outputs?: readonly Output[];
+	/** format of the returned Hessian. */
+	hessian?: HessianChoice;
+	/**
+	 * values per contact in the output collisions; refused without that output. potential: potential of the contact,
+	 * including weight and normal force; tangential_velocity: slip in the tangent basis, before mu_aniso; mu_s: static
+	 * coefficient used, including ellipses; mu_k: kinetic coefficient used, including ellipses; normal_force: normal
+	 * force used, without weight; distance: unsigned distance; absent for given geometry, and for planes without
+	 * plane_origin; closest_point: coordinates on edge or triangle; tangent_basis: unit tangents as columns; status: 0
+	 * sticks (y < eps_v), 1 slides, 2 skipped, 3 mollified: has no friction; slip_ratio: y / eps_v, after mu_aniso;
+	 * friction_force: force on the first side, including weight; stencil weights distribute it; anchor: value of
+	 * anchor for the next step; spin: angular velocity about the normal, without spin_radius; 3D; rolling: angular
+	 * velocity in the tangent basis (2D: itself), without roll_radius; feature: closest feature at positions: bit k
+	 * (value 2^k) is set if member k of the stencil takes part; current_feature: as feature, at current_positions;
+	 * with the term barrier; current_distance: unsigned distance at current_positions; with the term barrier;
+	 * barrier_potential: the contact's share of the barrier's potential, divided by time_step; with the term barrier;
+	 * barrier_force: the barrier's force on the first side, including weight; with the term barrier. Default:
+	 * ["potential", "tangential_velocity"].
+	 */
+	collision_outputs?: readonly CollisionOutput[];
+	/**
+	 * treatment of degenerate geometry, penetration and negative coefficients. error: the first such contact causes a
+	 * 422; skip: such contacts are skipped and listed. Default: "error".
+	 */
+	on_degenerate?: "error" | "skip";
+	/** the line for the output line, which requires it. */
+	line?: LineChoice;
+	/** vectors for the output hessian_products, which requires them; at most 256. Shape [m, n_dof]. */
+	vectors?: Matrix;
+	/** format of the output position_jacobian. */
+	position_jacobian?: PositionJacobianChoice;
+	/**
+	 * energies that potential, gradient, Hessian and its products sum up, at least one; a barrier excludes bodies,
+	 * given geometry and normal_force, and with it alone velocities and friction are optional. friction: the friction
+	 * potential; barrier: the energy whose derivative gives the normal forces, at current_positions. Default:
+	 * ["friction"].
+	 */
+	terms?: readonly ("friction" | "barrier")[];
+	/**
+	 * positions at which the barrier acts, and where longest_step begins; by default positions. Shape [n_vertices,
+	 * dim]. Unit: length.
+	 */
+	current_positions?: Matrix;
+	/**
+	 * velocities are displacements over it: the barrier's potential is divided by it, its Hessian multiplied. Unit:
+	 * length / velocity. Default: 1.
+	 */
+	time_step?: number;
+	/**
+	 * what determines the closest points of contacts at vertices. given: the stencil is the closest feature; search: a
+	 * stencil is a pair of primitives whose closest feature is found. Default: "given".
+	 */
+	closest_features?: "given" | "search";
+	/** the direction for the output longest_step, which requires it. */
+	longest_step?: LongestStepChoice;
+	/** somebody else's results for this request, to be compared with the service's. */
+	claims?: Claims;
+}
+
 /**
  * The lagged part of a batch, to be stored under a name: EvaluateRequest without velocities, outputs and their
  * options. All arrays over vertices have n_vertices rows.
@@ -878,6 +972,75 @@ export interface CollisionSetVjp {
 	cotangents: Cotangents;
 	/** JSON Pointers (RFC 6901) to the fields to differentiate with respect to, each at most once. */
 	wrt: readonly FieldPointer[];
+}
+
+/** A CollisionSetQuery, and perhaps claims: somebody else's results for it. */
+export interface CollisionSetCheck {
+	/**
+	 * velocities at which to evaluate; their number of rows is the number of vertices; required unless there are only
+	 * bodies or terms is barrier alone. Shape [n_vertices, dim]. Unit: velocity.
+	 */
+	velocities?: Matrix;
+	/**
+	 * determine the direction of slip for mu_s_aniso and mu_k_aniso; by default velocities. Shape [n_vertices, dim].
+	 * Unit: velocity.
+	 */
+	lagged_velocities?: Matrix;
+	/**
+	 * twists: velocity of the point, then angular velocity (velocity / length; in 2D one number). Shape [n_bodies, 6
+	 * (2D: 3)]. Unit: velocity.
+	 */
+	body_velocities?: Matrix;
+	/** as lagged_velocities, for bodies; by default body_velocities. Shape [n_bodies, 6 (2D: 3)]. Unit: velocity. */
+	lagged_body_velocities?: Matrix;
+	/** results to return. Default: ["potential", "gradient", "hessian"]. */
+	outputs?: readonly Output[];
+	/** format of the returned Hessian. */
+	hessian?: HessianChoice;
+	/**
+	 * values per contact in the output collisions; refused without that output. potential: potential of the contact,
+	 * including weight and normal force; tangential_velocity: slip in the tangent basis, before mu_aniso; mu_s: static
+	 * coefficient used, including ellipses; mu_k: kinetic coefficient used, including ellipses; normal_force: normal
+	 * force used, without weight; distance: unsigned distance; absent for given geometry, and for planes without
+	 * plane_origin; closest_point: coordinates on edge or triangle; tangent_basis: unit tangents as columns; status: 0
+	 * sticks (y < eps_v), 1 slides, 2 skipped, 3 mollified: has no friction; slip_ratio: y / eps_v, after mu_aniso;
+	 * friction_force: force on the first side, including weight; stencil weights distribute it; anchor: value of
+	 * anchor for the next step; spin: angular velocity about the normal, without spin_radius; 3D; rolling: angular
+	 * velocity in the tangent basis (2D: itself), without roll_radius; feature: closest feature at positions: bit k
+	 * (value 2^k) is set if member k of the stencil takes part; current_feature: as feature, at current_positions;
+	 * with the term barrier; current_distance: unsigned distance at current_positions; with the term barrier;
+	 * barrier_potential: the contact's share of the barrier's potential, divided by time_step; with the term barrier;
+	 * barrier_force: the barrier's force on the first side, including weight; with the term barrier. Default:
+	 * ["potential", "tangential_velocity"].
+	 */
+	collision_outputs?: readonly CollisionOutput[];
+	/** the line for the output line, which requires it. */
+	line?: LineChoice;
+	/** vectors for the output hessian_products, which requires them; at most 256. Shape [m, n_dof]. */
+	vectors?: Matrix;
+	/** format of the output position_jacobian. */
+	position_jacobian?: PositionJacobianChoice;
+	/**
+	 * energies that potential, gradient, Hessian and its products sum up, at least one; a barrier excludes bodies,
+	 * given geometry and normal_force, and with it alone velocities and friction are optional. friction: the friction
+	 * potential; barrier: the energy whose derivative gives the normal forces, at current_positions. Default:
+	 * ["friction"].
+	 */
+	terms?: readonly ("friction" | "barrier")[];
+	/**
+	 * positions at which the barrier acts, and where longest_step begins; by default positions. Shape [n_vertices,
+	 * dim]. Unit: length.
+	 */
+	current_positions?: Matrix;
+	/**
+	 * velocities are displacements over it: the barrier's potential is divided by it, its Hessian multiplied. Unit:
+	 * length / velocity. Default: 1.
+	 */
+	time_step?: number;
+	/** the direction for the output longest_step, which requires it. */
+	longest_step?: LongestStepChoice;
+	/** somebody else's results for this request, to be compared with the service's. */
+	claims?: Claims;
 }
 
 /**
@@ -1312,6 +1475,23 @@ export interface PreviousContacts {
 	positions?: Matrix;
 	/** the contacts, with anchor; without it their anchors are 0. */
 	collisions: PreviousCollisions;
+}
+
+/**
+ * Somebody else's results for this request, of the same terms. At least one of potential, gradient, body_gradient and
+ * hessian.
+ */
+export interface Claims {
+	/** sum over the contacts. Unit: force * velocity. */
+	potential?: number;
+	/** gradient of the potential with respect to velocities. Shape [n_vertices, dim]. Unit: force. */
+	gradient?: Matrix;
+	/** gradient with respect to body_velocities. Shape [n_bodies, 6 (2D: 3)]. Unit: force. */
+	body_gradient?: Matrix;
+	/** Hessian with the triangle and projection of the request's member hessian. Unit: force / velocity. */
+	hessian?: ClaimedHessian;
+	/** largest relative difference that agrees, less than 1. Default: 1e-08. */
+	tolerance?: number;
 }
 
 /** Groups of the set, with what changes in the next step. */
@@ -1956,6 +2136,26 @@ export interface PreviousCollisions {
 	plane_vertex?: PlaneVertex;
 }
 
+/** A Hessian, as answers have it. */
+export interface ClaimedHessian {
+	/** format of the matrix. Default: "triplets". */
+	format?: "triplets" | "csr" | "bsr";
+	/** [n_dof, n_dof]. Shape [2]. */
+	shape?: number[];
+	/** row of every entry, for triplets. Shape [entries]. */
+	rows?: Vector;
+	/** column of every entry, for triplets. Shape [entries]. */
+	cols?: Vector;
+	/** entries; duplicates add up, for triplets. Shape [entries]. */
+	values?: Vector;
+	/** start of every row: [n_dof + 1], of every row of blocks: [n_vertices + 1], for csr and bsr. Shape [entries]. */
+	indptr?: Vector;
+	/** column of every entry or block, for csr and bsr. Shape [entries]. */
+	indices?: Vector;
+	/** entries, or blocks [entries, dim, dim]; duplicates add up, for csr and bsr. Shape [entries]. */
+	data?: Vector;
+}
+
 /** Values per contact, or one for all. */
 export interface NextGroup {
 	/** surface_velocity in the next step. Shape [n, dim], or one for all. Unit: velocity. */
@@ -2090,6 +2290,8 @@ export interface CheckAnswer {
 	worst: WorstContact | null;
 	/** only with ?derivatives=true. */
 	derivatives?: DerivativeComparison;
+	/** only if the request has claims. */
+	claims?: ClaimsComparison;
 	/** coefficients, speeds and anchors that are probably mistakes; at most 16. */
 	notes: Note[];
 	/** skipped contacts; present, possibly empty, with on_degenerate skip. */
@@ -2518,12 +2720,49 @@ export interface DerivativeComparison {
 	worst: WorstField | null;
 }
 
+/** Claims, compared with the service's results. */
+export interface ClaimsComparison {
+	/** whether all that was claimed agrees. */
+	agrees: boolean;
+	/** for relative differences. */
+	tolerance: number;
+	/** the quantity that differs most, to which the following members belong. */
+	quantity: "potential" | "gradient" | "hessian";
+	/** absolute difference of the entry that differs most, relative to its scale. */
+	largest_difference: number;
+	/** scale of that entry: what contacts can contribute to it. */
+	scale: number;
+	/** largest_difference / scale; 1 if nothing can be contributed there. */
+	relative_difference: number;
+	/** where: the DOF, of a Hessian row and column; empty for the potential. Shape [entries]. */
+	entry: Integers;
+	/** the contact that explains it best; null if none does, or the quantity is the potential or agrees. */
+	worst: ClaimedContact | null;
+	/**
+	 * the mistakes that explain the quantities; empty if they agree. sign: the sign is the opposite, at least of some
+	 * entries; cone_scaled: forces are multiples of the right ones, or exceed the cone; missing_f2: the Hessian lacks
+	 * the derivative along the slip, or a part of it; indefinite_where_projected: the Hessian has another projection;
+	 * displacement_for_velocity: velocities or eps_v are scaled by a time step, or results are per displacement;
+	 * transition: another transition from static to kinetic friction, or another law; blend: another blend of
+	 * coefficients; unlagged: geometry, normal forces or directions are not lagged; other: no other explains it.
+	 */
+	looks_like: (
+		| "sign" | "cone_scaled" | "missing_f2" | "indefinite_where_projected" | "displacement_for_velocity"
+		| "transition" | "blend" | "unlagged" | "other")[];
+	/** if it was claimed. */
+	potential?: ClaimedQuantity;
+	/** if it was claimed. */
+	gradient?: ClaimedQuantity;
+	/** if it was claimed. */
+	hessian?: ClaimedQuantity;
+}
+
 /** A valid value that is probably a mistake. */
 export interface Note {
 	/** kind of note, for programs. */
 	code: 
 		| "holds_less_than_mu_s" | "mu_k_above_mu_s" | "large_coefficient" | "speeds_far_below_eps_v"
-		| "viscous_outweighs_coulomb" | "anchor_longer_than_eps_v";
+		| "viscous_outweighs_coulomb" | "anchor_longer_than_eps_v" | "velocities_equal_positions";
 	/** JSON Pointer (RFC 6901) into the request, for a set into its document. */
 	pointer: string;
 	/** description with the numbers. */
@@ -3053,4 +3292,48 @@ export interface WorstField {
 		| "vertex_vertex" | "edge_vertex" | "edge_edge" | "face_vertex" | "plane_vertex" | "body_body" | "body_world";
 	/** number of the contact within its group. */
 	index: number;
+}
+
+/** The contact that explains the largest difference best. */
+export interface ClaimedContact {
+	/** group of the contact. */
+	group: 
+		| "vertex_vertex" | "edge_vertex" | "edge_edge" | "face_vertex" | "plane_vertex" | "body_body" | "body_world";
+	/** number of the contact within its group. */
+	index: number;
+	/** its stencil. Shape [entries]. */
+	vertices?: Integers;
+	/** its stencil, for a contact of bodies. Shape [entries]. */
+	bodies?: Integers;
+}
+
+/** Comparison of one claimed quantity. */
+export interface ClaimedQuantity {
+	/** whether it agrees within the tolerance. */
+	agrees: boolean;
+	/** absolute difference of the entry that differs most, relative to its scale. */
+	largest_difference: number;
+	/** scale of that entry: what contacts can contribute to it. */
+	scale: number;
+	/** largest_difference / scale; 1 if nothing can be contributed there. */
+	relative_difference: number;
+	/** where: the DOF, of a Hessian row and column; empty for the potential. Shape [entries]. */
+	entry: Integers;
+	/** the contact that explains it best; null if none does, or the quantity is the potential or agrees. */
+	worst: ClaimedContact | null;
+	/**
+	 * the mistake that explains the numbers; empty if they agree. sign: the sign is the opposite, at least of some
+	 * entries; cone_scaled: forces are multiples of the right ones, or exceed the cone; missing_f2: the Hessian lacks
+	 * the derivative along the slip, or a part of it; indefinite_where_projected: the Hessian has another projection;
+	 * displacement_for_velocity: velocities or eps_v are scaled by a time step, or results are per displacement;
+	 * transition: another transition from static to kinetic friction, or another law; blend: another blend of
+	 * coefficients; unlagged: geometry, normal forces or directions are not lagged; other: no other explains it.
+	 */
+	looks_like: (
+		| "sign" | "cone_scaled" | "missing_f2" | "indefinite_where_projected" | "displacement_for_velocity"
+		| "transition" | "blend" | "unlagged" | "other")[];
+	/** of cone_scaled: how many times the right result; of displacement_for_velocity: the time step. */
+	factor?: number;
+	/** description of the mistake, if one explains the numbers. */
+	detail?: string;
 }

@@ -17,65 +17,79 @@ struct checking {
 	struct api_budget budget;
 	struct api_pool *pool;
 	struct api_service service;
-	struct api_buffer body;
+	struct api_buffer body, claims;
 	struct api_response response;
 	struct api_comparison found;
 };
 
-static bool refuse(const struct checking *c, const char *pointer, const char *detail)
+static bool refuse_file(const struct checking *c, const char *file, const char *pointer, const char *detail)
 {
-	fprintf(c->err, "frictiond: %s: %s%s%s\n", c->options->file, pointer, *pointer ? ": " : "", detail);
+	fprintf(c->err, "frictiond: %s: %s%s%s\n", file, pointer, *pointer ? ": " : "", detail);
 	return false;
 }
 
+static bool refuse(const struct checking *c, const char *pointer, const char *detail)
+{
+	return refuse_file(c, c->options->file, pointer, detail);
+}
+
 /* Room for one piece is reserved before each read, so the buffer's limit leaves two pieces beyond the longest body. */
-static bool read_stream(struct checking *c, FILE *in)
+static bool read_stream(struct checking *c, const char *file, FILE *in, struct api_buffer *body)
 {
 	size_t n = 0;
 	do {
-		if (!api_buffer_reserve(&c->body, READ_BYTES))
-			return refuse(c, "", "longer than --max-frame-bytes and --max-json-bytes, or than the memory that is left");
-		n = fread(c->body.data + c->body.bytes, 1, READ_BYTES, in);
-		c->body.bytes += n;
+		if (!api_buffer_reserve(body, READ_BYTES))
+			return refuse_file(c, file, "",
+			                   "longer than --max-frame-bytes and --max-json-bytes, or than the memory that is left");
+		n = fread(body->data + body->bytes, 1, READ_BYTES, in);
+		body->bytes += n;
 	} while (n == READ_BYTES);
-	return !ferror(in) || refuse(c, "", strerror(errno));
+	return !ferror(in) || refuse_file(c, file, "", strerror(errno));
 }
 
-static bool read_body(struct checking *c)
+static bool read_file(struct checking *c, const char *file, struct api_buffer *body)
 {
 	const struct srv_options *o = c->options;
 	const long long most = o->max_json_bytes > o->max_frame_bytes ? o->max_json_bytes : o->max_frame_bytes;
-	FILE *in = strcmp(o->file, "-") ? fopen(o->file, "rb") : stdin;
-	c->body = (struct api_buffer){.limit = (size_t)most + 2 * READ_BYTES, .pool = c->pool};
+	FILE *in = strcmp(file, "-") ? fopen(file, "rb") : stdin;
+	*body = (struct api_buffer){.limit = (size_t)most + 2 * READ_BYTES, .pool = c->pool};
 	if (!in)
-		return refuse(c, "", strerror(errno));
-	const bool ok = read_stream(c, in);
+		return refuse_file(c, file, "", strerror(errno));
+	const bool ok = read_stream(c, file, in, body);
 	if (in != stdin)
 		fclose(in);
 	return ok;
 }
 
-/* A frame begins with its document's length in eight little-endian bytes, the last of which is 0; JSON text contains no
- * 0. */
-static enum api_format format_of(const struct checking *c)
+static bool read_bodies(struct checking *c)
 {
-	return c->body.bytes >= 8 && c->body.data[7] == '\0' ? API_FRAME : API_JSON;
+	const struct srv_options *o = c->options;
+	return read_file(c, o->file, &c->body) && (!o->claims || read_file(c, o->claims, &c->claims));
 }
 
-static bool check_length(const struct checking *c, enum api_format format)
+/* A frame begins with its document's length in eight little-endian bytes, the last of which is 0; JSON text contains no
+ * 0. */
+static enum api_format format_of(const struct api_buffer *body)
+{
+	return body->bytes >= 8 && body->data[7] == '\0' ? API_FRAME : API_JSON;
+}
+
+static bool check_length(const struct checking *c, const char *file, const struct api_buffer *body)
 {
 	char detail[128];
+	const enum api_format format = format_of(body);
 	const size_t limit = api_format_limit(&c->service, format);
-	snprintf(detail, sizeof detail, "%zu bytes are longer than the limit of %zu bytes (--max-%s-bytes)", c->body.bytes,
+	snprintf(detail, sizeof detail, "%zu bytes are longer than the limit of %zu bytes (--max-%s-bytes)", body->bytes,
 	         limit, format == API_FRAME ? "frame" : "json");
-	return c->body.bytes <= limit || refuse(c, "", detail);
+	return body->bytes <= limit || refuse_file(c, file, "", detail);
 }
 
 static bool report_fault(const struct checking *c, const struct api_fault *fault)
 {
 	const bool whole = *fault->detail;
 	if (whole || fault->n_errors == 0)
-		refuse(c, "", whole ? fault->detail : "not enough memory");
+		refuse_file(c, c->found.is_claim_malformed ? c->options->claims : c->options->file, "",
+		            whole ? fault->detail : "not enough memory");
 	for (int i = 0; i < fault->n_errors; i++)
 		if (!whole || *fault->errors[i].pointer)
 			refuse(c, fault->errors[i].pointer, fault->errors[i].detail);
@@ -84,13 +98,15 @@ static bool report_fault(const struct checking *c, const struct api_fault *fault
 
 static bool compare(struct checking *c)
 {
-	const enum api_format format = format_of(c);
 	struct api_fault fault;
-	const struct api_formats formats = {format, API_JSON};
-	const struct api_request request = {.formats = &formats, .body = c->body.data, .body_bytes = c->body.bytes};
+	const struct api_formats formats = {format_of(&c->body), API_JSON}, of_claims = {format_of(&c->claims), API_JSON};
+	const struct api_request request = {.formats = &formats, .body = c->body.data, .body_bytes = c->body.bytes},
+							 claims = {.formats = &of_claims, .body = c->claims.data, .body_bytes = c->claims.bytes};
 	api_fault_clear(&fault);
 	c->found.wants_derivatives = c->options->derivatives;
-	return check_length(c, format) &&
+	c->found.claimed = c->options->claims ? &claims : NULL;
+	return check_length(c, c->options->file, &c->body) &&
+	       (!c->options->claims || check_length(c, c->options->claims, &c->claims)) &&
 	       (api_compare(&c->service, &request, &fault, &c->response, &c->found) || report_fault(c, &fault));
 }
 
@@ -149,6 +165,36 @@ static void print_fields(const struct api_comparison *found, FILE *out)
 	        (long long)worst->numbers.worst);
 }
 
+static void print_claim(int quantity, const struct api_verdict *v, FILE *out)
+{
+	const int k = fric_stencil_size(v->group);
+	fprintf(out, "claimed %-9s  %s  relative difference %-9.2g largest difference %-9.2g scale %.6g\n",
+	        api_quantity_names[quantity], v->agrees ? "agrees " : "DIFFERS", v->relative, v->difference, v->scale);
+	if (v->agrees)
+		return;
+	if (v->n_places == 1)
+		fprintf(out, "  at DOF %zu", v->places[0]);
+	else if (v->n_places == 2)
+		fprintf(out, "  at row %zu, column %zu", v->places[0], v->places[1]);
+	if (v->worst >= 0) {
+		fprintf(out, ": %s %lld (%s", fric_type_name(v->group), (long long)v->worst,
+		        v->group < FRIC_N_VERTEX_TYPES ? "vertices" : "bodies");
+		for (int i = 0; i < k; i++)
+			fprintf(out, " %d", (int)v->members[i]);
+		fputc(')', out);
+	}
+	fprintf(out, "%s  looks like %s%s%s\n", v->n_places ? "\n" : "",
+	        api_mistake_codes[v->is_explained ? v->explanation.mistake : API_OTHER], v->is_explained ? ": " : "",
+	        v->is_explained ? v->explanation.detail : "");
+}
+
+static void print_claims(const struct api_judgement *claims, FILE *out)
+{
+	for (int q = 0; claims->wanted && q < FRIC_N_QUANTITIES; q++)
+		if (claims->of[q].claimed)
+			print_claim(q, &claims->of[q], out);
+}
+
 static void print_notes(const struct api_notes *notes, FILE *out)
 {
 	for (int i = 0; i < notes->texts.n_errors; i++)
@@ -171,10 +217,13 @@ static void print_report(const struct checking *c, FILE *out)
 		print_worst(&found->numbers, out);
 	if (found->wants_derivatives)
 		print_fields(found, out);
+	print_claims(&found->claims, out);
 	print_notes(&found->notes, out);
 	fprintf(out, "%s within %g", found->agrees ? "agrees" : "DOES NOT AGREE", FRIC_TOLERANCE);
 	if (found->wants_derivatives)
 		fprintf(out, ", derivatives with respect to fields within %g", FRIC_DERIVATIVE_TOLERANCE);
+	if (found->claims.wanted)
+		fprintf(out, "; claims %s within %g", found->claims.agrees ? "agree" : "DO NOT AGREE", found->claims.tolerance);
 	fputc('\n', out);
 }
 
@@ -220,9 +269,11 @@ static bool start(struct checking *c)
 int srv_check(const struct srv_options *options, FILE *out, FILE *err)
 {
 	struct checking c = {.options = options, .err = err};
-	const bool ok = start(&c) && read_body(&c) && compare(&c) && print(&c, out);
+	const bool ok = start(&c) && read_bodies(&c) && compare(&c) && print(&c, out);
 	api_response_free(&c.response);
+	api_buffer_free(&c.claims);
 	api_buffer_free(&c.body);
 	api_pool_free(c.pool);
-	return !ok ? SRV_CODE_BAD : c.found.agrees ? SRV_CODE_OK : SRV_CODE_FAILED;
+	const bool agrees = c.found.agrees && (!c.found.claims.wanted || c.found.claims.agrees);
+	return !ok ? SRV_CODE_BAD : agrees ? SRV_CODE_OK : SRV_CODE_FAILED;
 }

@@ -30,9 +30,10 @@ struct srv_options {
 	char *config_text;        /* text of that file, to which strings point */
 	enum srv_command command; /* check and health accept all of the above as well */
 	/* For `frictiond check`: */
-	bool json;        /* --json */
-	bool derivatives; /* --derivatives */
-	const char *file; /* path of the request; "-" is standard input */
+	bool json;          /* --json */
+	bool derivatives;   /* --derivatives */
+	const char *claims; /* path of a document with claims (--claims); NULL: none */
+	const char *file;   /* path of the request; "-" is standard input */
 	/* For `frictiond health`: */
 	bool ready; /* --ready */
 	long long timeout_seconds;

@@ -24,13 +24,15 @@ static void print_check_help(FILE *out)
 	fputs("Usage: frictiond check [OPTION]... FILE\n"
 	      "Evaluates the request in FILE (JSON or a frame; - is standard input) and compares potential, gradient and\n"
 	      "Hessian with central differences. Needs no server.\n\n"
+	      "  --claims CLAIMS            also compare somebody else's results: CLAIMS holds an answer of /v1/evaluate,\n"
+	      "                             or potential, gradient, body_gradient and hessian alone\n"
 	      "  --derivatives              also compare derivatives with respect to every field of the request\n"
 	      "  --json                     print the answer of POST /v1/check instead of a report\n"
 	      "  --help                     this text\n\n"
 	      "Also takes the options of the server (frictiond --help), of which --threads, --kernels, --memory-bytes,\n"
 	      "--max-json-bytes, --max-frame-bytes, --max-contacts and --max-vertices matter.\n"
-	      "Exit codes: 0 agrees; 1 does not agree; 2 could not be checked: the command line, the file or the request\n"
-	      "is wrong, or memory ran out.\n",
+	      "Exit codes: 0 all agrees, claims included; 1 does not agree; 2 could not be checked: the command line, a\n"
+	      "file or the request is wrong, or memory ran out.\n",
 	      out);
 }
 

@@ -37,11 +37,16 @@ static int find_flag(const char *argument)
 	return strncmp(argument, "--", 2) == 0 ? srv_option_find(argument + 2, strcspn(argument + 2, "=")) : -1;
 }
 
-static bool is_patience(const char *argument, const struct srv_options *options)
+/* The option with a value that only check or health has, if `argument` names it; or NULL. */
+static const struct srv_option *find_own(const char *argument, const struct srv_options *options)
 {
-	const size_t n = strlen(srv_patience.name);
-	return options->command == SRV_HEALTH && strncmp(argument, "--", 2) == 0 &&
-	       strncmp(argument + 2, srv_patience.name, n) == 0 && (!argument[2 + n] || argument[2 + n] == '=');
+	const struct srv_option *own = options->command == SRV_HEALTH  ? &srv_patience
+	                               : options->command == SRV_CHECK ? &srv_claims
+	                                                               : NULL;
+	const size_t n = own ? strlen(own->name) : 0;
+	const bool is_named = own && strncmp(argument, "--", 2) == 0 && strncmp(argument + 2, own->name, n) == 0 &&
+	                      (!argument[2 + n] || argument[2 + n] == '=');
+	return is_named ? own : NULL;
 }
 
 static enum srv_start refuse_argument(const char *argument, FILE *err)
@@ -104,9 +109,7 @@ static enum srv_start read_flags(int argc, char *const *argv, struct srv_options
 		if (ask_to_print(argv[i], sources) || read_operand(argv[i], options))
 			continue;
 		const int which = find_flag(argv[i]);
-		const struct srv_option *option = which >= 0                      ? &srv_options_table[which]
-		                                  : is_patience(argv[i], options) ? &srv_patience
-		                                                                  : NULL;
+		const struct srv_option *option = which >= 0 ? &srv_options_table[which] : find_own(argv[i], options);
 		if (!option)
 			return refuse_argument(argv[i], err);
 		bool used;

@@ -29,6 +29,8 @@ const int srv_n_options = N_OPTIONS;
 /* clang-format off */
 const struct srv_option srv_patience = {
 	"timeout-seconds", "N", SRV_COUNT, "4", NULL, 1, 3600, AT(timeout_seconds), "how long to wait for an answer"};
+const struct srv_option srv_claims = {
+	"claims", "CLAIMS", SRV_TEXT, NULL, NULL, 0, 0, AT(claims), "a document with somebody else's results"};
 
 void srv_option_variable(const struct srv_option *option, char name[SRV_OPTION_NAME])
 {

@@ -28,7 +28,7 @@ struct srv_option {
 extern const struct srv_option srv_options_table[];
 extern const int srv_n_options;
 /* A flag of `frictiond health` only. */
-extern const struct srv_option srv_patience;
+extern const struct srv_option srv_patience, srv_claims;
 
 /* Sources of the options read so far. */
 struct srv_sources {

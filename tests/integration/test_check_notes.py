@@ -79,6 +79,11 @@ CASES = {
     'an anchor for all': (batch(None, {'anchor': ANCHOR[1]}), [('anchor_longer_than_eps_v', f'{FLOOR}/anchor')]),
     'an anchor of eps_v': (batch(None, {'anchor': ANCHOR[0]}), []),
     'an anchor of 2 eps_v': (batch(None, {'anchor': [0.12, 0.16, 0]}), [('anchor_longer_than_eps_v', f'{FLOOR}/anchor')]),
+    'positions as velocities': (batch(positions=BATCH['velocities']), [('velocities_equal_positions', '/velocities')]),
+    'current positions': (batch(positions=slow(9, 9), current_positions=BATCH['velocities']),
+                          [('velocities_equal_positions', '/velocities')]),
+    'nearly positions': (batch(positions=[[0.2, 0, 0], [0, 0.30000000000000004, 0]]), []),
+    'zeros': (batch(velocities=slow(0, 0), positions=slow(0, 0)), []),
     'the same of adhesion': (batch({'law': 'adhesion'}, {'anchor': [0.12, 0.16, 0]}), []),
     'the same of a slower surface': (batch(None, {'anchor': [0.12, 0.16, 0], 'mu_aniso': [0.5, 1]}), []),
 }

@@ -20,6 +20,7 @@ from ._answer import Answer
 from ._document import (FRAME, JSON, PLACE, TERMS, VELOCITIES, WANTED, Batch, anchors_of, answer_of, body_of, bytes_of,
                         document_of, joined, merge, parts_of, with_velocities)
 from ._errors import Error, error_of
+from ._matrix import claims_of
 from ._steps import Step, euler_step
 
 MOST_CHANGES = 16  # after so many, a set asks for its anchors, so as not to keep more
@@ -95,12 +96,16 @@ class Client:
         request = {"dim": np.shape(positions)[1], "positions": positions, "distance": distance, **more}
         return self._post("/v1/contacts", request if mesh is None else {**request, "mesh": mesh})
 
-    def check(self, batch: Batch) -> Answer:
+    def check(self, batch: Batch, claims: Mapping[str, Any] | None = None) -> Answer:
         """POST /v1/check: how closely gradient and Hessian agree with central differences; notes on the physics.
+        claims: somebody else's results for the batch, to be compared with the service's: any of potential, gradient,
+        body_gradient and hessian, which may be a SciPy matrix, and a tolerance.
 
             client.check(batch)["agrees"]    # True
+            client.check(batch, claims={"gradient": -forces})["claims"]["looks_like"]    # ['sign']
         """
-        return self._post("/v1/check", with_velocities(batch))
+        document = with_velocities(batch)
+        return self._post("/v1/check", document if claims is None else {**document, "claims": claims_of(claims)})
 
     def jvp(self, batch: Batch, tangents: Mapping[str, ArrayLike]) -> Answer:
         """POST /v1/jvp: potential and gradient, and under "tangents" their derivatives along tangents: {JSON Pointer of
@@ -238,12 +243,14 @@ class Set:
         """
         return self._ask("POST", "/evaluate", self._query(velocities, query, DEFAULTS))
 
-    def check(self, velocities: ArrayLike | None = None, **query: Any) -> Answer:
-        """POST /v1/sets/NAME/check: how closely gradient and Hessian agree with central differences.
+    def check(self, velocities: ArrayLike | None = None, claims: Mapping[str, Any] | None = None, **query: Any) -> Answer:
+        """POST /v1/sets/NAME/check: how closely gradient and Hessian agree with central differences, and somebody
+        else's results with the service's, as Client.check.
 
             contacts.check(np.full((16, 3), 0.1))["agrees"]    # True
         """
-        return self._ask("POST", "/check", self._query(velocities, query, DEFAULTS))
+        asked = self._query(velocities, query, DEFAULTS)
+        return self._ask("POST", "/check", asked if claims is None else {**asked, "claims": claims_of(claims)})
 
     def jvp(self, velocities: ArrayLike | None = None, tangents: Mapping[str, ArrayLike] | None = None,
             **query: Any) -> Answer:

@@ -15,7 +15,7 @@ DTYPES = {"f64": np.dtype("<f8"), "f32": np.dtype("<f4"), "i32": np.dtype("<i4")
           "i64": np.dtype("<i8")}
 NAMES = {dtype: name for name, dtype in DTYPES.items()}
 INDICES = ("rows", "cols", "indptr", "indices", "status", "vertices", "feature", "current_feature")  # integer fields of answers
-LISTS = ("shape", "skipped", "notes")  # fields of answers that stay lists
+LISTS = ("shape", "skipped", "notes", "looks_like", "entry")  # fields of answers that stay lists
 VELOCITIES = ("velocities", "body_velocities")  # fields of a query: where to evaluate
 PLACE = (*VELOCITIES, "current_positions")
 TERMS = ("terms", "time_step")  # which energies

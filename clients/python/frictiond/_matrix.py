@@ -76,3 +76,13 @@ def _blocks(h, batch, answer):
         parts.append((np.repeat(dofs, k, axis=1).ravel(), np.tile(dofs, (1, k)).ravel(),
                       (J.transpose(0, 2, 1) @ A @ J).ravel()))
     return (np.concatenate(arrays) for arrays in zip(*parts))
+
+
+def claims_of(claims: Mapping[str, Any]) -> dict[str, Any]:
+    """Claims as a request has them: a SciPy matrix becomes triplets."""
+    hessian = claims.get("hessian")
+    if not hasattr(hessian, "tocoo"):
+        return dict(claims)
+    matrix = hessian.tocoo()
+    return {**claims, "hessian": {"format": "triplets", "shape": list(matrix.shape), "rows": matrix.row,
+                                  "cols": matrix.col, "values": matrix.data}}

@@ -116,10 +116,13 @@ static void every_field_has_a_part(void **unused)
 				   query = api_rule_applies(rule, &api_set_query);
 		assert_int_equal(document && query,
 		                 i == API_REQUEST_LAGGED_VELOCITIES || i == API_REQUEST_LAGGED_BODY_VELOCITIES);
-		const bool of_others = is_of_derivatives(i) || i == API_REQUEST_NEXT_COLLISIONS;
+		const bool claims = i == API_REQUEST_CLAIMS;
+		const bool of_others = is_of_derivatives(i) || i == API_REQUEST_NEXT_COLLISIONS || claims;
 		assert_int_equal(whole, !is_of_documents(i) && !of_others);
 		assert_int_equal(document || query, !of_others);
 		assert_true(!api_rule_applies(rule, &api_set_advance) || document || query || i == API_REQUEST_NEXT_COLLISIONS);
+		assert_int_equal(api_rule_applies(rule, &api_check_request_object), whole || claims);
+		assert_int_equal(api_rule_applies(rule, &api_set_check_query), query || claims);
 	}
 }
 
