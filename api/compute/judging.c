@@ -149,7 +149,6 @@ static void add_share(struct api_judging *j, const struct share *share)
 	for (int e = 0; e < share->m; e++) {
 		const size_t dof = share->dof[e];
 		j->force[dof] += share->arm[e] * share->force;
-		j->cone[dof] += share->arm[e] * share->cone;
 		j->stiffness[dof] += share->arm[e] * share->arm[e] * share->stiffness;
 	}
 }
@@ -312,10 +311,9 @@ static bool take_claims(struct api_judging *j)
 {
 	j->claimed.potential = j->claims->potential;
 	j->force = zeros(j->job, j->n_dofs);
-	j->cone = zeros(j->job, j->n_dofs);
 	j->stiffness = zeros(j->job, j->n_dofs);
 	const bool needs_pattern = api_claims_quantity(j, FRIC_HESSIAN) || (j->job->query.terms & FRIC_TERM_BARRIER);
-	return j->force && j->cone && j->stiffness && (!needs_pattern || make_pattern(j)) && find_sizes(j) &&
+	return j->force && j->stiffness && (!needs_pattern || make_pattern(j)) && find_sizes(j) &&
 	       (!api_claims_quantity(j, FRIC_GRADIENT) || take_gradient(j)) &&
 	       (!api_claims_quantity(j, FRIC_HESSIAN) || take_hessian(j));
 }

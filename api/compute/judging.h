@@ -27,7 +27,6 @@ struct api_judging {
 	 * have the geometric mean of row and column. */
 	double size;
 	double *force, *stiffness; /* [n_dofs] */
-	double *cone;              /* [n_dofs] the largest Coulomb force */
 	struct api_results claimed, ours, other;
 	/* A claimed entry where ours has none, and which is not 0. */
 	bool is_outside;

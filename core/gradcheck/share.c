@@ -89,6 +89,8 @@ static void find_sizes(const struct place *p, const double *velocities, struct s
 					  whole = scaling * (sqrtl(squared) + cone * fminl(1, y / eps_v)) + stiffness * motion;
 	out->cone =
 		capped(scaling * fabsl(long_force(p->c, p->i)) * textbook_largest(&p->c->law, slip.mu_s, slip.mu_k, false));
+	if (!is_of_bodies(p->type))
+		contact_force(p->c, p->i, &slip, out->vector);
 	out->stiffness = capped(stiffness);
 	out->force = capped(whole);
 	out->potential =

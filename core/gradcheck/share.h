@@ -19,6 +19,7 @@ struct share {
 	 * difference of counts as that: more digits cannot be expected. */
 	double potential, force, stiffness; /* force and stiffness along the slip */
 	double cone;                        /* largest Coulomb force, without a drag */
+	double vector[3];                   /* at vertices: the force that enters the gradient, times each weight */
 };
 
 /* The number of contacts at vertices and of bodies. */

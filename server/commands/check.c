@@ -87,12 +87,12 @@ static bool check_length(const struct checking *c, const char *file, const struc
 static bool report_fault(const struct checking *c, const struct api_fault *fault)
 {
 	const bool whole = *fault->detail;
+	const char *file = c->found.is_claim_malformed ? c->options->claims : c->options->file;
 	if (whole || fault->n_errors == 0)
-		refuse_file(c, c->found.is_claim_malformed ? c->options->claims : c->options->file, "",
-		            whole ? fault->detail : "not enough memory");
+		refuse_file(c, file, "", whole ? fault->detail : "not enough memory");
 	for (int i = 0; i < fault->n_errors; i++)
 		if (!whole || *fault->errors[i].pointer)
-			refuse(c, fault->errors[i].pointer, fault->errors[i].detail);
+			refuse_file(c, file, fault->errors[i].pointer, fault->errors[i].detail);
 	return false;
 }
 
