@@ -374,6 +374,13 @@ wheel-bare-test: ## open README's door from Python in a Debian system without Py
 	+@$(COMPILE) MODE=release all build/release/wheel/frictiond
 	@tests/wheel/bare
 
+conformance: ## write the conformance vectors, requests with expected results, to build/dist/conformance.json
+	@scripts/packages test
+	@mkdir -p build/dist
+	@PYTHONDONTWRITEBYTECODE=1 python3 tests/oracle/conformance.py > build/dist/conformance.json.part
+	@mv build/dist/conformance.json.part build/dist/conformance.json
+	@echo build/dist/conformance.json
+
 docs: ## build the documentation as a static site in build/site
 	@scripts/packages docs
 	@scripts/site
@@ -441,7 +448,7 @@ help: ## print this list
 	@echo 'Targets of make:'
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{printf "  %-16s %s\n", $$1, $$2}'
 
-.PHONY: all programs tests fuzzers test test-all test-packages packages bench asan tsan mutants fuzz boundaries simulate regressions demo run dist wheel wheel-test wheel-bare-test coverage docs \
+.PHONY: all programs tests fuzzers test test-all test-packages packages bench asan tsan mutants fuzz boundaries simulate regressions demo run dist wheel wheel-test wheel-bare-test conformance coverage docs \
 	image image-test bare-test deb deb-test deploy-test chaos-test examples-test validate explorer-test lint install install-program clean help
 .SECONDARY:
 

@@ -117,8 +117,8 @@ struct contribution {
 /* A problem of least squares: factors of contacts whose sum is the claimed gradient. */
 struct fit {
 	size_t n, n_dofs;
-	struct contribution *columns;   /* [n] */
-	double *residual, *image; /* [n_dofs] */
+	struct contribution *columns; /* [n] */
+	double *residual, *image;     /* [n_dofs] */
 };
 
 static void take_column(const struct api_judging *j, const struct share *share, struct contribution *c)

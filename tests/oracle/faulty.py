@@ -1,8 +1,8 @@
 """A small friction code in doubles, as somebody might have written it from the papers, and faulty versions of it.
 
 Code(request).results() gives potential, gradient and Hessian as claims of POST /v1/check have them. It knows isotropic
-friction with the law smooth (cubic and quadratic) on all types of contacts at vertices, given normal forces or the
-clamped_log barrier, and coefficients as numbers or blended from vertices. It shares nothing with the service or with
+friction with the law smooth (cubic and quadratic) on all types of contacts at vertices, with given normal forces, and
+coefficients as numbers or blended from vertices. It shares nothing with the service or with
 oracle.py. FAULTS are versions with one fault each, most of which have been seen in published codes.
 """
 import numpy as np
@@ -11,13 +11,11 @@ STENCIL = {'vertex_vertex': 2, 'edge_vertex': 3, 'edge_edge': 4, 'face_vertex': 
 
 
 class Contact:
-    """Vertices, which of them are on the first side, weights w with their signs, normal n, distance, s = weight times
-    normal force, mu_s, mu_k."""
+    """Vertices, how many of them are on the first side, weights w with their signs, normal n, weight, normal force,
+    mu_s, mu_k, eps."""
 
 
 class Code:
-    time_step = 1
-
     def __init__(self, request):
         self.request, self.dim = request, request['dim']
         self.v = np.array(request['velocities'], float)
@@ -40,20 +38,22 @@ class Code:
     def contact(self, kind, i, vertices, group):
         c = Contact()
         c.kind, c.index, c.vertices = kind, i, vertices
-        c.w, c.n_first, c.n, c.distance = self.geometry(kind, vertices, group)
-        value = lambda name, default=None: np.ravel(group.get(name, default))[i if np.size(group.get(name)) > 1 else 0]  # noqa: E731
-        c.weight = value('weight', 1.0)
-        c.force = value('normal_force') if 'normal_force' in group else self.barrier_force(c.distance)
+        c.w, c.n_first, c.n = self.geometry(kind, i, vertices, group)
+
+        def value(name, default=None):
+            values = np.ravel(group.get(name, default))
+            return values[i % len(values)]
+        c.weight, c.force = value('weight', 1.0), value('normal_force')
         c.eps = self.eps_v(value('eps_v', self.friction.get('eps_v')))
-        c.mu_s, c.mu_k = (self.coefficient(c, value, name) for name in ('mu_s', 'mu_k'))
+        c.mu_s, c.mu_k = (value(name) if name in group else self.coefficient(c, name) for name in ('mu_s', 'mu_k'))
         return c
 
-    def geometry(self, kind, vertices, group):
+    def geometry(self, kind, i, vertices, group):
         p = self.x[vertices]
-        unit = lambda a: a / np.linalg.norm(a)  # noqa: E731
         if kind == 'plane_vertex':
-            n = unit(np.array(group['plane_normal'], float).reshape(-1, self.dim)[0])
-            return np.ones(1), 1, n, abs(n @ (p[0] - np.array(group.get('plane_origin', np.zeros(self.dim)), float)))
+            normals = np.array(group['plane_normal'], float).reshape(-1, self.dim)
+            n = normals[i % len(normals)]
+            return np.ones(1), 1, n / np.linalg.norm(n)
         if kind == 'vertex_vertex':
             w, first = np.array([1, -1.0]), 1
         elif kind == 'edge_vertex':
@@ -67,16 +67,11 @@ class Code:
             a, b = np.linalg.lstsq(np.stack([p[1] - p[0], p[2] - p[3]], 1), p[2] - p[0], rcond=None)[0]
             w, first = np.array([1 - a, a, b - 1, -b]), 2
         r = w @ p
-        return w, first, unit(r), np.linalg.norm(r)
-
-    def barrier_force(self, d):
-        b = self.request['barrier']
-        top, D = b['dhat']**2, d**2
-        return -b['stiffness'] * (2 * (D - top) * np.log(D / top) + (D - top)**2 / D) * -1 * -1 * 2 * d if D < top else 0.0
+        return w, first, r / np.linalg.norm(r)
 
     # --- coefficients -------------------------------------------------------------------------------------------
 
-    def coefficient(self, c, value, name):
+    def coefficient(self, c, name):
         f = self.friction
         if 'vertex_mu' in f or f'vertex_{name}' in f:
             mu = np.array(f.get('vertex_mu', f.get(f'vertex_{name}')))[c.vertices]
@@ -306,7 +301,8 @@ class NoChainRuleOfMu(Code):
 
     def eigenvalues(self, c, y, g1, g2):
         z = y / c.eps
-        return (g1 / (2 * z - z * z) * (2 - 2 * z) / c.eps if z < 1 else 0.0), super().eigenvalues(c, y, g1, g2)[1]
+        along, across = super().eigenvalues(c, y, g1, g2)
+        return along if z == 0 else g1 / (2 * z - z * z) * (2 - 2 * z) / c.eps if z < 1 else 0.0, across
 
 
 @fault('indefinite_where_projected', projection='clamp')
@@ -427,7 +423,7 @@ class CurrentGeometry(Code):
 
 @fault('other')
 class OneVertexExchanged(Code):
-    """The third contact of faces pushes a wrong vertex."""
+    """The second contact of faces has two vertices exchanged."""
 
     def contact(self, kind, i, vertices, group):
         c = super().contact(kind, i, vertices, group)
