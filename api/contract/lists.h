@@ -87,7 +87,10 @@
 	  .unit = LENGTH, .meaning = "how much closer than dhat + dmin pairs may come that are not close at positions; by" \
 	  " default dhat. Only with mesh") \
 	X(API_REQUEST_ANCHORS, "anchors", .kind = API_BOOL, .types = BIT(API_SET_DOCUMENT), .fallback = "false", \
-	  .meaning = "whether contacts have anchors, which advance carries over; only with mesh")
+	  .meaning = "whether contacts have anchors, which advance carries over; only with mesh") \
+	X(API_REQUEST_PREVIOUS, "previous", .kind = API_OBJECT, .types = BIT(API_SET_DOCUMENT), .objects = ONE(api_previous), \
+	  .meaning = "earlier contacts, whose anchors those of the mesh take over when the set is made; not part of it" \
+	  " afterwards. Only with anchors")
 
 #define API_FRICTION_FIELDS(X) \
 	X(API_FRICTION_EPS_V, "eps_v", BY(EPS_V), .kind = API_NUMBER, .range = API_POSITIVE, .unit = VELOCITY, \

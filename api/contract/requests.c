@@ -130,6 +130,7 @@ const struct api_object api_set_document = {
 	" options. All arrays over vertices have n_vertices rows.",
 	request_rules, API_N_REQUEST, API_SET_DOCUMENT,
 	"{'dependentRequired': {'lagged_body_velocities': ['body_positions'], 'margin': ['mesh'], 'anchors': ['mesh'],"
+	" 'previous': ['anchors'],"
 	" 'mesh': ['positions', 'barrier', 'friction']},"
 	" 'oneOf': [{'required': ['collisions']}, {'required': ['mesh']}]}"};
 const struct api_object api_set_query = {

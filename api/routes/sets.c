@@ -247,10 +247,13 @@ static bool carry_anchors(struct api_job *job, struct api_neighbours *now)
 	struct fric_group from[FRIC_N_VERTEX_TYPES], to[FRIC_N_VERTEX_TYPES];
 	if (!api_neighbours_anchor(now, job->fault))
 		return false;
-	if (!old)
+	if (!old && !job->lagged.previous)
 		return true;
-	if (!api_neighbour_groups(&job->arena, old, from, job->fault) ||
-	    !api_neighbour_groups(&job->arena, now, to, job->fault))
+	if (!api_neighbour_groups(&job->arena, now, to, job->fault))
+		return false;
+	if (job->lagged.previous)
+		memcpy(from, job->lagged.previous, sizeof(from));
+	else if (!api_neighbour_groups(&job->arena, old, from, job->fault))
 		return false;
 	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
 		if (p->next_anchors[type])
@@ -300,6 +303,7 @@ static bool prepare_put(struct api_job *job)
 	if (!p->made)
 		return false;
 	job->contacts = p->made->contacts;
+	json_object_del(job->document.root, "previous"); /* fails harmlessly if it is absent */
 	memcpy(p->made->kept.version, p->version, sizeof(p->version));
 	return api_job_may_skip(job) &&
 	       api_set_finish(p->made, &job->document, &job->arena, p->old ? api_set_of(p->old) : NULL, job->fault);

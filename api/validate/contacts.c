@@ -157,30 +157,28 @@ static void check_weighting(struct finding *f)
 
 /* ---- the rest ---- */
 
-/* Reads earlier contacts as groups of a request for evaluation. */
-static void check_previous(struct finding *f)
+void api_check_previous(struct api_check *check, struct api_field *previous, size_t n_vertices, size_t dim,
+                        struct fric_group groups[FRIC_N_VERTEX_TYPES])
 {
-	struct api_field previous = member(f, API_CONTACTS_PREVIOUS);
-	f->out->has_previous = previous.node;
-	if (!api_check_inner(f->check, &previous))
+	if (!api_check_inner(check, previous))
 		return;
-	const struct api_field positions = api_ruled(&previous, &api_previous, API_PREVIOUS_POSITIONS);
+	const struct api_field positions = api_ruled(previous, &api_previous, API_PREVIOUS_POSITIONS);
 	const double *unused;
 	struct api_lagged lagged = {0};
 	struct api_query query = {0};
-	struct api_request_check w = {.check = f->check,
+	struct api_request_check w = {.check = check,
 	                              .lagged = &lagged,
 	                              .query = &query,
-	                              .dim = f->dim,
-	                              .n_vertices = f->n_vertices,
+	                              .dim = dim,
+	                              .n_vertices = n_vertices,
 	                              .law = API_UNKNOWN_LAW,
-	                              .collisions = api_ruled(&previous, &api_previous, API_PREVIOUS_COLLISIONS)};
-	api_check_per_vertex(f->check, &positions, f->n_vertices, f->dim, &unused);
-	if (!api_check_present(f->check, &w.collisions, "the earlier contacts, with \"anchor\"") ||
-	    !api_check_inner(f->check, &w.collisions))
+	                              .collisions = api_ruled(previous, &api_previous, API_PREVIOUS_COLLISIONS)};
+	api_check_per_vertex(check, &positions, n_vertices, dim, &unused);
+	if (!api_check_present(check, &w.collisions, "the earlier contacts, with \"anchor\"") ||
+	    !api_check_inner(check, &w.collisions))
 		return;
 	api_check_groups(&w, FRIC_N_VERTEX_TYPES);
-	memcpy(f->out->previous, lagged.batch.groups, sizeof(f->out->previous));
+	memcpy(groups, lagged.batch.groups, FRIC_N_VERTEX_TYPES * sizeof(*groups));
 }
 
 static void check_outputs(struct finding *f)
@@ -201,12 +199,14 @@ bool api_check_contacts(struct api_check *check, struct api_contacts_request *ou
 	if (!api_check_root(check, &api_contacts_request, NULL, &f.root))
 		return false;
 	const struct api_field dim = member(&f, API_CONTACTS_DIM);
+	struct api_field previous = member(&f, API_CONTACTS_PREVIOUS);
 	f.dim = api_check_dimension(check, &dim);
 	check_positions(&f);
 	check_distances(&f);
 	check_primitives(&f);
 	check_weighting(&f);
-	check_previous(&f);
+	out->has_previous = previous.node;
+	api_check_previous(check, &previous, f.n_vertices, f.dim, out->previous);
 	check_outputs(&f);
 	out->dim = f.dim;
 	out->n_vertices = f.n_vertices;

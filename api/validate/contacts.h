@@ -28,4 +28,8 @@ struct api_contacts_request {
  */
 bool api_check_contacts(struct api_check *check, struct api_contacts_request *out);
 
+/* Reads earlier contacts as groups of a request for evaluation. @param groups  set if there is no fault */
+void api_check_previous(struct api_check *check, struct api_field *previous, size_t n_vertices, size_t dim,
+                        struct fric_group groups[FRIC_N_VERTEX_TYPES]);
+
 #endif

@@ -53,6 +53,7 @@ struct api_lagged {
 	bool has_mesh, anchors;
 	struct fric_surface surface;
 	double margin;
+	const struct fric_group *previous; /* [FRIC_N_VERTEX_TYPES] whose anchors its contacts take over; NULL: none */
 };
 
 /* As api_check_per_vertex, for a field with a twist per body. */

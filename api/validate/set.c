@@ -1,4 +1,5 @@
 #include "api/validate/mesh.h"
+#include "api/validate/contacts.h"
 #include "api/validate/request.h"
 
 /* A field with a row per vertex, and the objects that contain it. */
@@ -85,7 +86,7 @@ void api_check_n_vertices(struct api_request_check *w)
 /* Reports members that only a mesh has a use for. */
 static void fault_without_mesh(struct api_request_check *w)
 {
-	static const int rules[] = {API_REQUEST_MARGIN, API_REQUEST_ANCHORS};
+	static const int rules[] = {API_REQUEST_MARGIN, API_REQUEST_ANCHORS, API_REQUEST_PREVIOUS};
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
 		const struct api_field field = api_request_field(w, rules[i]);
 		if (field.node)
@@ -101,6 +102,24 @@ static void check_features_of_mesh(struct api_request_check *w)
 		api_fault_at(w->check->fault, API_E_CONFLICTING_FIELDS, &field.path,
 		             "contacts of a mesh are pairs of primitives, whose closest features are searched");
 	w->lagged->batch.closest_features = FRIC_FEATURES_SEARCH;
+}
+
+static void check_previous_of_mesh(struct api_request_check *w, size_t n_vertices)
+{
+	struct api_field previous = api_request_field(w, API_REQUEST_PREVIOUS);
+	if (!previous.node)
+		return;
+	if (!w->lagged->anchors)
+		api_fault_at(w->check->fault, API_E_WITHOUT_EFFECT, &previous.path,
+		             "\"previous\" has no effect without \"anchors\": true");
+	struct fric_group *groups = api_arena_array(w->check->arena, FRIC_N_VERTEX_TYPES, sizeof(*groups));
+	if (!groups) {
+		api_fault_no_memory(w->check->fault);
+		return;
+	}
+	memset(groups, 0, FRIC_N_VERTEX_TYPES * sizeof(*groups));
+	api_check_previous(w->check, &previous, n_vertices, w->dim, groups);
+	w->lagged->previous = groups;
 }
 
 void api_check_set_mesh(struct api_request_check *w)
@@ -128,6 +147,7 @@ void api_check_set_mesh(struct api_request_check *w)
 		to->surface = (struct fric_surface){.dim = (int)w->dim, .n_vertices = n_vertices};
 	api_check_mesh(w->check, &mesh, n_vertices, w->dim, &to->surface);
 	check_features_of_mesh(w);
+	check_previous_of_mesh(w, n_vertices);
 }
 
 bool api_check_set(struct api_check *check, struct api_lagged *lagged, struct api_lagged_velocities *velocities,

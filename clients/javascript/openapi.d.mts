@@ -842,6 +842,11 @@ export interface CollisionSetDocument {
 	margin?: number;
 	/** whether contacts have anchors, which advance carries over; only with mesh. Default: false. */
 	anchors?: boolean;
+	/**
+	 * earlier contacts, whose anchors those of the mesh take over when the set is made; not part of it afterwards.
+	 * Only with anchors.
+	 */
+	previous?: PreviousContacts;
 }
 
 /**

@@ -219,6 +219,12 @@ FAULTS = [  # (changes of the document, code, pointers)
     ({'mesh': None, 'collisions': {'vertex_vertex': {'vertices': []}}, 'margin': 1}, 'without_effect', ['/margin']),
     ({'mesh': None, 'collisions': {'vertex_vertex': {'vertices': []}}, 'anchors': True}, 'without_effect', ['/anchors']),
     ({'mesh': None}, 'missing_field', ['/collisions']),
+    ({'mesh': None, 'collisions': {'vertex_vertex': {'vertices': []}}, 'previous': {'collisions': {}}}, 'without_effect',
+     ['/previous']),
+    ({'previous': {'collisions': {}}}, 'without_effect', ['/previous']),
+    ({'anchors': True, 'previous': {}}, 'missing_field', ['/previous/collisions']),
+    ({'anchors': True, 'previous': {'collisions': {'face_vertex': {'vertices': [[3, 0, 1, 4]]}}}}, 'index_out_of_range',
+     ['/previous/collisions/face_vertex/vertices/0/3']),
     ({'mesh': {'faces': [[0, 1, 1]]}}, 'repeated_vertex', ['/mesh/faces/0']),
     ({'positions': [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0.25, 0.25, DMIN]]}, 'penetration', ['/positions/3']),
 ]
@@ -301,6 +307,27 @@ def test_anchors_begin_at_zero_and_are_carried(client):
     assert checked.json['agrees'], checked
     client.put('mesh', lagged(dim, positions, mesh, anchors=True))
     assert set(flat(anchors_of(client).values())) == {0.0}
+
+
+def test_anchors_of_earlier_contacts(client):
+    """A set that is put again with its list has the anchors it had. The list is not part of it."""
+    dim, _, positions, mesh = SCENES[3]
+    document = lagged(dim, positions, mesh, anchors=True)
+    client.put('mesh', document)
+    v = [[0.01 * (i % 3), -0.02, 0.01] for i in range(len(positions))]
+    moved = [[x + 0.001, y, z] for x, y, z in positions]
+    assert client.send('POST', path('mesh') + '/advance', {'velocities': v, 'positions': moved}).status == 200
+    kept, listed = anchors_of(client), client.send('GET', path('mesh') + '/contacts?merge=false').json
+    assert any(any(a) for a in kept.values())
+    client.delete('mesh')
+    previous = {'positions': moved, 'collisions': listed['collisions']}
+    assert client.put('mesh', {**document, 'positions': moved, 'previous': previous}).status == 201
+    assert anchors_of(client) == kept
+    bytes_of = [each['bytes'] for each in client.list().json['sets']]
+    client.put('other', {**document, 'positions': moved})
+    assert [each['bytes'] for each in client.list().json['sets']] == 2 * bytes_of
+    client.patch('mesh', {'friction': {'mu': 0.25}})
+    assert anchors_of(client) == kept
 
 
 def test_advance_needs_anchors(client):
