@@ -30,13 +30,15 @@ from ._document import FRAME, JSON, Batch, decode_frame, encode_frame
 from ._errors import Error, NotConverged, Unavailable
 from ._local import local
 from ._matrix import hessian_matrix
+from ._scene import Motion, Scene
 from ._steps import Step
 
 __version__ = "0.1.0"
-__all__ = ["FRAME", "JSON", "Answer", "Batch", "Client", "Error", "NotConverged", "Set", "Step", "Unavailable",
+__all__ = ["FRAME", "JSON", "Answer", "Batch", "Client", "Error", "Motion", "NotConverged", "Scene", "Set", "Step",
+           "Unavailable",
            "decode_frame", "encode_frame", "hessian_matrix", "local"]
 
-for _public in (Answer, Client, Error, NotConverged, Set, Step, Unavailable, decode_frame, encode_frame, hessian_matrix,
-                local):
+for _public in (Answer, Client, Error, Motion, NotConverged, Scene, Set, Step, Unavailable, decode_frame, encode_frame,
+                hessian_matrix, local):
     _public.__module__ = __name__  # for help, pickle and tracebacks: the modules are internal
 del _public

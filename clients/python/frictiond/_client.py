@@ -21,6 +21,7 @@ from ._document import (FRAME, JSON, PLACE, TERMS, VELOCITIES, WANTED, Batch, an
                         document_of, joined, merge, parts_of, with_velocities)
 from ._errors import Error, error_of
 from ._matrix import claims_of
+from ._scene import Scene
 from ._steps import Step, euler_step
 
 MOST_CHANGES = 16  # after so many, a set asks for its anchors, so as not to keep more
@@ -156,6 +157,26 @@ class Client:
             client.set(lagged).evaluate(np.zeros((16, 3)))["n_vertices"]    # 16
         """
         return Set(self, batch, name)
+
+    def scene(self, positions: ArrayLike, mesh: Mapping[str, Any], friction: Mapping[str, Any],
+              barrier: Mapping[str, Any], h: float, velocities: ArrayLike = 0.0, margin: float | None = None,
+              anchors: bool = True, name: str | None = None) -> Scene:
+        """A mesh that moves in time steps of length h (s). PUTs a set whose contacts the service finds, and ends every
+        step for it.
+
+        positions   [n_vertices, dim] (m)
+        mesh        faces, edges, vertices, planes, rest_positions, body, ignore, fixed: docs/contacts.md
+        friction    coefficients and law; eps_v in m/s
+        barrier     dhat, stiffness, ...
+        velocities  at the beginning; their shape broadcasts to that of positions
+        margin      how much further than the barrier pairs are watched (m), by default dhat. It grows if needed
+        anchors     True: sticking contacts do not creep
+
+            scene = client.scene(x, {"faces": faces, "planes": {"normal": [[0, 0, 1]], "origin": [[0, 0, 0]]}},
+                                 {"eps_v": 1e-3, "mu": 0.5}, {"dhat": 1e-3, "stiffness": 1e9}, 0.01)
+            after = scene.step(masses, load)
+        """
+        return Scene(self, positions, mesh, friction, barrier, h, velocities, margin, anchors, name)
 
     def functions(self) -> list[dict[str, Any]]:
         """The scalar functions: a list of dicts with name, meaning, parameters.
@@ -298,7 +319,7 @@ class Set:
         with self._lock:
             patch = document_of(*body)
             document = merge(self._contacts(), patch)
-            if self._changes and not _has_all_anchors(patch, document):
+            if self._changes and ("mesh" in document or not _has_all_anchors(patch, document)):
                 self._change(document, self._base, [*self._changes, ("PATCH", "", body)])
             else:
                 self._change(document, document, [], ("PATCH", "", body))
@@ -320,14 +341,14 @@ class Set:
             next_step = {name: value for name, value in document_of(*body).items() if name not in VELOCITIES}
             document = merge(self._contacts(), next_step)
             change = ("POST", "/advance", body)
-            if len(self._changes) < MOST_CHANGES:
+            if len(self._changes) < MOST_CHANGES or "mesh" in document:
                 self._change(document, self._base, [*self._changes, change])
-            elif "mesh" in document:  # its anchors cannot be PUT
-                self._change(document, document, [], change)
             else:
                 anchors = self._anchors_at({name: value for name, value in step.items() if name in VELOCITIES})
                 document = merge(document, {"collisions": {name: {"anchor": anchor} for name, anchor in anchors.items()}})
                 self._change(document, document, [], change)
+            if len(self._changes) > MOST_CHANGES:
+                self._begin_at_contacts()
             return self.info
 
     def carry(self, answer: Answer, ratio: float = 1.0) -> Answer:
@@ -453,6 +474,17 @@ class Set:
                 raise
             self._restore(base, changes)
         self._document, self._base, self._changes = document, base, changes
+
+    def _begin_at_contacts(self):
+        """Keeps the contacts of a mesh, with their anchors, in place of the changes that led to them."""
+        try:
+            pairs = self._client._ask("GET", self._path + "/contacts?merge=false", headers=self._means())
+        except Error as error:
+            if error.code not in LOST:
+                raise
+            return  # the changes still lead to them
+        previous = {"positions": self._document["positions"], "collisions": pairs["collisions"]}
+        self._base, self._changes = {**self._document, "previous": previous}, []
 
     def _anchors_at(self, velocities):
         asked = {**velocities, "outputs": ["collisions"], "collision_outputs": ["anchor"]}

@@ -31,8 +31,18 @@ class Step(NamedTuple):
 
 
 def euler_step(evaluate, lagged, before, inertia, h, load, others=None, start=None, tolerance=1e-10, iterations=100,
-               outputs=(), collision_outputs=()):
-    """Set.step without carrying. evaluate(query) returns the answer for the contacts, lagged is their document."""
+               outputs=(), collision_outputs=(), held=None, longest=None,
+               anchors=True, noise=1e-13, unprojected_below=0.0):
+    """Set.step without carrying. evaluate(query) returns the answer for the contacts, lagged is their document. others
+    may return an infinite value alone.
+
+    held               mask that broadcasts to the shape of before, of DOFs that keep their velocities of `start`
+    longest            longest(v, dv) in (0, 1]: how many times dv can be added to v at most
+    anchors            whether the answer has them
+    noise              relative error of energies: where they differ by less, forces decide
+    unprojected_below  unbalanced force, relative to the largest force, below which the Hessian is not projected: the
+                       end of Newton's method is then as fast as it can be
+    """
     from scipy.sparse import csr_matrix, diags, issparse
     from scipy.sparse.linalg import spsolve
     if not h > 0:
@@ -55,9 +65,13 @@ def euler_step(evaluate, lagged, before, inertia, h, load, others=None, start=No
     if M.shape != (n, n):
         raise ValueError(f"inertia has the shape {M.shape}, and before has {n} numbers")
     load, scale = _like(before, load, "load").ravel(), max(abs(M @ before.ravel()).max(initial=0) / h, 0)
-    wanted = {"outputs": [*{"potential": 0, "gradient": 0, "hessian": 0, "collisions": 0, **dict.fromkeys(outputs)}],
-              "collision_outputs": [*{"anchor": 0, **dict.fromkeys(collision_outputs)}],
+    free = np.flatnonzero(~np.broadcast_to(False if held is None else held, shape).ravel())
+    load = np.where(np.isin(np.arange(n), free), load, 0.0)
+    wanted = {"outputs": [*dict.fromkeys(["potential", "gradient", "hessian", *outputs])],
               "hessian": {"format": "csr", "projection": "clamp"}}
+    if anchors:
+        wanted["outputs"] = [*dict.fromkeys([*wanted["outputs"][:3], "collisions", *outputs])]
+        wanted["collision_outputs"] = [*dict.fromkeys(["anchor", *collision_outputs])]
     options = wanted["hessian"]
 
     def place(v, prefix=""):
@@ -70,12 +84,15 @@ def euler_step(evaluate, lagged, before, inertia, h, load, others=None, start=No
     def at(v):
         """(energy, unbalanced forces, the service's answer, the Hessian of others, rounding of the energy, largest
         force)"""
-        answer, away = evaluate({**fixed, **wanted, **place(v)}), v - before.ravel()
         value, gradient, hessian = others(v.reshape(shape)) if others else (0.0, np.zeros(n), None)
+        if not np.isfinite(value):
+            return (np.inf,)
+        answer, away = evaluate({**fixed, **wanted, **place(v)}), v - before.ravel()
         friction = np.concatenate([np.ravel(answer[name]) for name in ("gradient", "body_gradient") if name in answer])
         terms = away @ (M @ away) / (2 * h), -load @ v, answer["potential"], value
-        residual = M @ away / h - load + friction + np.ravel(gradient)
-        return sum(terms), residual, answer, hessian, 1e-13 * sum(map(abs, terms)), max(
+        residual = np.zeros(n)
+        residual[free] = (M @ away / h - load + friction + np.ravel(gradient))[free]
+        return sum(terms), residual, answer, hessian, noise * sum(map(abs, terms)), max(
             scale, abs(load).max(), abs(friction).max(), abs(np.ravel(gradient)).max())
 
     def fail(why):
@@ -87,7 +104,9 @@ def euler_step(evaluate, lagged, before, inertia, h, load, others=None, start=No
 
     def direction():
         matrix = M / h + hessian_matrix(answer) + (0 * M if hessian is None else csr_matrix(hessian))
-        return spsolve(matrix.tocsc(), -residual)
+        dv = np.zeros(n)
+        dv[free] = spsolve(matrix.tocsr()[free][:, free].tocsc(), -residual[free])
+        return dv
 
     v = (_without_slip(before, n_of_vertices, lagged) if start is None else _like(before, start, "start")).ravel()
     energy, residual, answer, hessian, rounding, largest = at(v)
@@ -103,7 +122,7 @@ def euler_step(evaluate, lagged, before, inertia, h, load, others=None, start=No
             dv = direction()
         if abs(dv).max() <= 1e-15 * abs(v).max():  # the imbalance is only rounding
             return Step(v.reshape(shape), anchors_of(answer), iteration, energy, answer)
-        slope, length = residual @ dv, 1.0
+        slope, length = residual @ dv, longest(v.reshape(shape), dv.reshape(shape)) if longest else 1.0
         if not slope < 0:  # also refuses NaN
             fail("Newton's direction does not go downhill, so that inertia or the Hessian of others is not positive")
         while True:
@@ -117,7 +136,8 @@ def euler_step(evaluate, lagged, before, inertia, h, load, others=None, start=No
                 fail("the line search found no lower energy")
         v, (energy, residual, answer, hessian, rounding, largest) = v + length * dv, tried
         # Where friction falls nearly as fast as inertia rises, the projected Hessian is far too stiff.
-        options["projection"] = "none" if iteration >= 20 else "clamp"
+        near = abs(residual).max() < unprojected_below * largest
+        options["projection"] = "none" if near or iteration >= 20 else "clamp"
 
 
 def _like(before, value, name):
