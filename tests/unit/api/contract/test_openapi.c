@@ -100,7 +100,7 @@ static void tables_of_models_are_whole(void **unused)
 static bool is_of_documents(int field)
 {
 	return field == API_REQUEST_N_VERTICES || field == API_REQUEST_MESH || field == API_REQUEST_MARGIN ||
-	       field == API_REQUEST_ANCHORS;
+	       field == API_REQUEST_ANCHORS || field == API_REQUEST_PREVIOUS;
 }
 
 /* Each field of a request belongs to the set's document, to the query, or to both (lagged velocities); n_vertices and
