@@ -202,9 +202,18 @@ static enum fric_code order_range(struct ordering *o, size_t begin, size_t n, in
 
 /* ---- the order ---- */
 
-static void set_order(const struct ordering *o, struct order *order)
+struct setting {
+	const struct ordering *ordering;
+	struct order *order;
+};
+
+static void set_order(void *task, size_t chunk, size_t begin, size_t end, struct fault *fault)
 {
-	for (size_t i = 0; i < order->n; i++) {
+	const struct setting *s = task;
+	const struct ordering *o = s->ordering;
+	struct order *order = s->order;
+	(void)chunk, (void)fault;
+	for (size_t i = begin; i < end; i++) {
 		const size_t v = o->items[i] & vertex_mask;
 		order->vertex[i] = (int32_t)v;
 		order->rank[v] = (int32_t)i;
@@ -231,7 +240,7 @@ enum fric_code fricp_order(const struct fric_context *context, int dim, size_t n
 	if (code == FRIC_OK && n > 0)
 		code = order_range(&o, 0, n, 0, digits);
 	if (code == FRIC_OK)
-		set_order(&o, order);
+		code = fricp_parallel_chunks(context, n, set_order, &(struct setting){&o, order}).code;
 	store_give_from(&scratch, 0);
 	return code;
 }

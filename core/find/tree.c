@@ -15,6 +15,8 @@ struct planting {
 	int32_t *found;     /* [n, size] the same, sizes mixed */
 	int16_t *exponents; /* [n] of the sizes of `found` */
 	uint8_t *is_listed; /* which vertices are particles or edges are rods; NULL: all */
+	size_t *starts;     /* [chunks of vertices] their first primitive */
+	int16_t *extremes;  /* [chunks of vertices, 2] the lowest and highest exponent */
 	int level;          /* that is being filled */
 };
 
@@ -120,29 +122,64 @@ INLINE void fetch(const struct planting *p, const uint32_t *from, const int32_t 
 			__builtin_prefetch(&o->rank[vertices[(size_t)size * row + (size_t)k]]);
 }
 
-/* Primitives by their lowest vertex, in the order of vertices. all: `is_listed` is not used */
-INLINE enum fric_code find_by_vertex(struct planting *p, const uint32_t *from, const int32_t *vertices, int size,
-                                     bool all)
+/* Primitives by their lowest vertex, in the order of vertices. all: `is_listed` is not used. @return the next number */
+INLINE size_t find_at_vertex(struct planting *p, const uint32_t *from, const int32_t *vertices, size_t v, size_t n,
+                             int size, bool all, int16_t extremes[2])
 {
 	const struct order *o = p->order;
-	size_t n = 0;
-	for (size_t r = 0; r < o->n; r++) {
-		const size_t v = (size_t)o->vertex[r];
-		const uint32_t end = from[v + 1];
+	for (uint32_t row = from[v]; row < from[v + 1]; row++) {
+		int32_t *ranks = p->found + n * (size_t)size;
+		if (!all && !p->is_listed[row])
+			continue;
+		for (int k = 0; k < size; k++)
+			ranks[k] = o->rank[vertices[(size_t)size * row + (size_t)k]];
+		const int16_t exponent = exponent_of(p, ranks, size);
+		p->exponents[n++] = exponent;
+		extremes[0] = exponent < extremes[0] ? exponent : extremes[0];
+		extremes[1] = exponent > extremes[1] ? exponent : extremes[1];
+	}
+	return n;
+}
+
+INLINE void find_by_vertices(struct planting *p, const uint32_t *from, const int32_t *vertices, size_t chunk,
+                             size_t begin, size_t end, int size, bool all)
+{
+	int16_t extremes[2] = {INT16_MAX, INT16_MIN};
+	size_t n = p->starts[chunk];
+	for (size_t r = begin; r < end; r++) {
 		if (all)
 			fetch(p, from, vertices, r, size);
-		if (r % 65536 == 0 && fricp_stop_raised(p->context))
-			return FRIC_E_STOPPED;
-		for (uint32_t row = from[v]; row < end; row++) {
-			int32_t *ranks = p->found + n * (size_t)size;
-			if (!all && !p->is_listed[row])
-				continue;
-			for (int k = 0; k < size; k++)
-				ranks[k] = o->rank[vertices[(size_t)size * row + (size_t)k]];
-			p->exponents[n++] = exponent_of(p, ranks, size);
-		}
+		n = find_at_vertex(p, from, vertices, (size_t)p->order->vertex[r], n, size, all, extremes);
 	}
-	return FRIC_OK;
+	p->extremes[2 * chunk] = extremes[0];
+	p->extremes[2 * chunk + 1] = extremes[1];
+}
+
+static void find_chunk(void *task, size_t chunk, size_t begin, size_t end, struct fault *fault)
+{
+	struct planting *p = task;
+	const struct fric_mesh *m = p->mesh;
+	(void)fault;
+	switch (p->kind) {
+	case TREE_EDGES: find_by_vertices(p, m->edges_from, m->edges, chunk, begin, end, 2, true); break;
+	case TREE_RODS: find_by_vertices(p, m->edges_from, m->edges, chunk, begin, end, 2, false); break;
+	default: find_by_vertices(p, m->faces_from, m->faces, chunk, begin, end, 3, true);
+	}
+}
+
+static void count_chunk(void *task, size_t chunk, size_t begin, size_t end, struct fault *fault)
+{
+	struct planting *p = task;
+	const uint32_t *from = p->tree->size == 2 ? p->mesh->edges_from : p->mesh->faces_from;
+	size_t n = 0;
+	(void)fault;
+	for (size_t r = begin; r < end; r++) {
+		const size_t v = (size_t)p->order->vertex[r];
+		n += p->is_listed ? 0 : from[v + 1] - from[v];
+		for (uint32_t row = from[v]; row < from[v + 1] && p->is_listed; row++)
+			n += p->is_listed[row];
+	}
+	p->starts[chunk] = n;
 }
 
 static void find_points(struct planting *p)
@@ -155,12 +192,14 @@ static void find_points(struct planting *p)
 
 static enum fric_code find_primitives(struct planting *p)
 {
-	const struct fric_mesh *m = p->mesh;
-	switch (p->kind) {
-	case TREE_EDGES: return find_by_vertex(p, m->edges_from, m->edges, 2, true);
-	case TREE_RODS: return find_by_vertex(p, m->edges_from, m->edges, 2, false);
-	default: return find_by_vertex(p, m->faces_from, m->faces, 3, true);
+	const size_t n = n_chunks(p->order->n, FRIC_CHUNK);
+	enum fric_code code = fricp_parallel_chunks(p->context, p->order->n, count_chunk, p).code;
+	for (size_t chunk = 0, sum = 0; chunk < n && code == FRIC_OK; chunk++) {
+		const size_t count = p->starts[chunk];
+		p->starts[chunk] = sum;
+		sum += count;
 	}
+	return code == FRIC_OK ? fricp_parallel_chunks(p->context, p->order->n, find_chunk, p).code : code;
 }
 
 /* ---- sizes ---- */
@@ -183,10 +222,25 @@ static int mean_exponent(const struct planting *p)
 	return (int)(sum / (int64_t)(p->tree->n + !p->tree->n));
 }
 
+/* Whether all primitives are in one class. */
+static bool are_alike(const struct planting *p, int mean)
+{
+	int16_t low = INT16_MAX, high = INT16_MIN;
+	for (size_t chunk = 0; chunk < n_chunks(p->order->n, FRIC_CHUNK); chunk++) {
+		low = p->extremes[2 * chunk] < low ? p->extremes[2 * chunk] : low;
+		high = p->extremes[2 * chunk + 1] > high ? p->extremes[2 * chunk + 1] : high;
+	}
+	return class_of(low, mean) == class_of(high, mean);
+}
+
 /* Moves primitives of each class together, otherwise in their order. */
 static void separate_sizes(struct planting *p)
 {
 	const int mean = mean_exponent(p);
+	if (are_alike(p, mean)) {
+		p->ranks = p->found;
+		return;
+	}
 	const size_t size = (size_t)p->tree->size;
 	size_t at[CLASSES + 1] = {0};
 	for (size_t i = 0; i < p->tree->n; i++)
@@ -305,13 +359,14 @@ enum fric_code fricp_tree(const struct fric_context *context, const struct fric_
 	if (code == FRIC_OK && size == 1) {
 		find_points(&p);
 	} else if (code == FRIC_OK) {
-		const int mark = scratch.n;
+		const size_t n = n_chunks(order->n, FRIC_CHUNK);
 		p.found = store_take(&scratch, tree->n * size, sizeof(*p.found));
 		p.exponents = store_take(&scratch, tree->n, sizeof(*p.exponents));
+		p.starts = store_take(&scratch, n, sizeof(*p.starts));
+		p.extremes = store_take(&scratch, 2 * n, sizeof(*p.extremes));
 		code = scratch.failed ? FRIC_E_MEMORY : find_primitives(&p);
 		if (code == FRIC_OK)
 			separate_sizes(&p);
-		store_give_from(&scratch, mark);
 	}
 	if (code == FRIC_OK)
 		code = take_blocks(tree, sweep != NULL, store);
