@@ -32,6 +32,27 @@ static double step_length(const struct order *order, size_t i)
 	return sqrt(sum);
 }
 
+/* On a lattice, each step of the curve is one to a neighbour. */
+static void test_lattice(void **state)
+{
+	enum { SIDE = 16 };
+	static double positions[3 * SIDE * SIDE * SIDE];
+	(void)state;
+	for (int dim = 2; dim <= 3; dim++) {
+		const size_t n = dim == 2 ? SIDE * SIDE : SIDE * SIDE * SIDE;
+		struct store store = {0};
+		struct order order;
+		for (size_t i = 0; i < n; i++)
+			for (size_t d = 0, rest = i * 37 % n; d < (size_t)dim; d++, rest /= SIDE)
+				positions[i * (size_t)dim + d] = (double)(rest % SIDE) - 3;
+		order_of(&serial, dim, positions, n, &store, &order);
+		assert_permutation(&order, dim, positions);
+		for (size_t i = 1; i < n; i++)
+			assert_bits(step_length(&order, i), 1);
+		store_give_from(&store, 0);
+	}
+}
+
 /* In each cluster the path is about as long as one through a lattice of as many points. */
 static void test_clusters(void **state)
 {
@@ -94,6 +115,7 @@ static void test_empty(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lattice),
 		cmocka_unit_test(test_clusters),
 		cmocka_unit_test(test_extremes),
 		cmocka_unit_test(test_empty),
