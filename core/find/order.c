@@ -27,12 +27,12 @@ struct cells {
 
 /* Turns coordinates into the bits of places on the curve, those of an axis in one word (Skilling 2004). Loops over
  * vertices are innermost and free of branches, so that they vectorise. */
-static void transform(struct cells *cells)
+static void transform(struct cells *cells, int dim)
 {
 	uint32_t *x0 = cells->x[0];
 	for (int bit = AXIS_BITS - 1; bit > 0; bit--) {
 		const uint32_t below = (1u << bit) - 1;
-		for (int k = 0; k < 3; k++) {
+		for (int k = 0; k < dim; k++) {
 			uint32_t *x = cells->x[k];
 			INDEPENDENT
 			for (int i = 0; i < PLACED_AT_A_TIME; i++) {
@@ -43,14 +43,15 @@ static void transform(struct cells *cells)
 		}
 	}
 	for (int i = 0; i < PLACED_AT_A_TIME; i++) {
-		cells->x[1][i] ^= cells->x[0][i];
-		cells->x[2][i] ^= cells->x[1][i];
-		uint32_t t = cells->x[2][i] ^ (cells->x[2][i] >> 1);
+		for (int k = 1; k < dim; k++)
+			cells->x[k][i] ^= cells->x[k - 1][i];
+		uint32_t t = cells->x[dim - 1][i];
+		t ^= t >> 1;
 		t ^= t >> 2;
 		t ^= t >> 4;
 		t ^= t >> 8;
 		t >>= 1; /* bits below an odd number of ones */
-		for (int k = 0; k < 3; k++)
+		for (int k = 0; k < dim; k++)
 			cells->x[k][i] ^= t;
 	}
 }
@@ -76,7 +77,7 @@ static void place_few(const struct ordering *o, uint64_t *items, size_t n)
 			cells.x[d][i] = at > 0 ? (uint32_t)(int32_t)(at < last ? at : last) : 0;
 		}
 	}
-	transform(&cells);
+	transform(&cells, (int)o->dim);
 	for (size_t i = 0; i < n; i++)
 		items[i] = (spread(cells.x[0][i]) << 2 | spread(cells.x[1][i]) << 1 | spread(cells.x[2][i])) << VERTEX_BITS |
 		           (items[i] & vertex_mask);
