@@ -66,6 +66,7 @@ check "it refuses to measure nothing" refuses_zero
 check "the benchmark of libfrictiond.so runs, copies nothing" runs "$programs/local" 2000
 check "it reports what a call with one contact takes" one_contact
 check "and every other measurement" reports ns_per_contact 2000 core_gradient local_set_gradient core_prepare_gradient local_evaluate_gradient
+check "the benchmark of finding contacts runs" runs "$programs/find" 2000
 check "the script that runs them explains itself" tests/bench/run --help
 check "the benchmark of sets runs, on small ones" tests/bench/sets --mesh pile --contacts 500 --rounds 1 --output "$work/sets.json" "${FRICTIOND:-build/frictiond}"
 check "what it measured can be drawn" tests/bench/draw_sets "$work/sets.json" "$work/sets.svg"
