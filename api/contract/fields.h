@@ -77,13 +77,12 @@ struct api_rule {
 	enum api_range range;
 	enum api_length shape[API_MAX_SHAPE]; /* for arrays */
 	bool required;
-	unsigned optional; /* bit set of the object types in which it is not required all the same */
-	bool one_for_all;  /* one row may be sent for all; a row of length 1 is then a number */
-	bool bare;         /* the single row of one_for_all may be a number if its length is 1 */
-	int only;          /* the only dimension in which the field exists; 0: both */
-	unsigned types;    /* bit set of the object types that have the field; 0: all */
-	int least, most;   /* for integers; most 0: no upper bound */
-	bool or_null;      /* of answers: null is allowed in place of a number */
+	bool one_for_all;                           /* one row may be sent for all; a row of length 1 is then a number */
+	bool bare;                                  /* the single row of one_for_all may be a number if its length is 1 */
+	int only;                                   /* the only dimension in which the field exists; 0: both */
+	unsigned types;                             /* bit set of the object types that have the field; 0: all */
+	int least, most;                            /* for integers; most 0: no upper bound */
+	bool or_null;                               /* of answers: null is allowed in place of a number */
 	const char *const *words, *const *meanings; /* NULL-terminated; the first word is the default of an API_WORD */
 	const struct api_object *const *objects;    /* NULL-terminated: one kind of object, or alternatives */
 	const char *fallback;                       /* the default as JSON; NULL: no default, or the first word */
@@ -135,6 +134,8 @@ enum api_request_kind {
 	API_SET_ADVANCE,
 	API_CHECK,
 	API_SET_CHECK,
+	API_STENCIL_DOCUMENT, /* these two only in descriptions: a set's document with contacts, and with a mesh */
+	API_MESH_DOCUMENT,
 	API_N_REQUEST_KINDS
 };
 
@@ -196,7 +197,7 @@ extern const struct api_object api_request, api_set_document, api_set_query, api
 	api_barrier, api_collisions, api_groups[FRIC_N_TYPES], api_hessian, api_line, api_longest_step,
 	api_position_jacobian, api_claims, api_claimed_hessian, api_check_request_object, api_set_check_query,
 	api_jvp_request, api_set_jvp_query, api_vjp_request, api_set_vjp_query, api_cotangents, api_set_advance,
-	api_next_collisions;
+	api_next_collisions, api_stencil_document, api_mesh_document;
 
 /* Whether contacts of a type exist in a dimension. */
 static inline bool api_type_exists(enum fric_type type, size_t dim)

@@ -11,7 +11,7 @@
 #define API_REQUEST_FIELDS(X) \
 	X(API_REQUEST_DIM, "dim", .kind = API_INTEGER, .least = 2, .most = 3, .required = true, .types = LAGGED, \
 	  .meaning = "dimension") \
-	X(API_REQUEST_N_VERTICES, "n_vertices", .kind = API_INTEGER, .types = BIT(API_SET_DOCUMENT), \
+	X(API_REQUEST_N_VERTICES, "n_vertices", .kind = API_INTEGER, .types = DOCUMENTS, \
 	  .meaning = "number of vertices; by default the rows of positions, or else of the first field with a row per" \
 	  " vertex, or else 0. Must agree with them") \
 	X(API_REQUEST_VELOCITIES, "velocities", BY(VELOCITIES), .kind = API_REALS, .shape = {API_N_VERTICES, API_DIM}, \
@@ -36,8 +36,8 @@
 	  .meaning = "coefficients and eps_v of groups without their own") \
 	X(API_REQUEST_BARRIER, "barrier", .kind = API_OBJECT, .types = LAGGED, .objects = ONE(api_barrier), \
 	  .meaning = "normal force of groups without their own") \
-	X(API_REQUEST_COLLISIONS, "collisions", .kind = API_OBJECT, .types = LAGGED, .objects = ONE(api_collisions), \
-	  .required = true, .optional = BIT(API_SET_DOCUMENT), .meaning = "the contacts; of a set, required without mesh") \
+	X(API_REQUEST_COLLISIONS, "collisions", .kind = API_OBJECT, .types = LAGGED & ~BIT(API_MESH_DOCUMENT), \
+	  .objects = ONE(api_collisions), .required = true, .meaning = "the contacts") \
 	X(API_REQUEST_OUTPUTS, "outputs", .kind = API_WORDS, .types = EVALUATED, .words = outputs, \
 	  .fallback = "['potential', 'gradient', 'hessian']", .meaning = "results to return") \
 	X(API_REQUEST_HESSIAN, "hessian", .kind = API_OBJECT, .types = EVALUATED, .objects = ONE(api_hessian), \
@@ -80,15 +80,15 @@
 	  .meaning = "JSON Pointers (RFC 6901) to the fields to differentiate with respect to, each at most once") \
 	X(API_REQUEST_NEXT_COLLISIONS, "collisions", .kind = API_OBJECT, .types = ADVANCED, \
 	  .objects = ONE(api_next_collisions), .meaning = "what changes at contacts with the next step") \
-	X(API_REQUEST_MESH, "mesh", .kind = API_OBJECT, .types = BIT(API_SET_DOCUMENT), .objects = ONE(api_mesh), \
+	X(API_REQUEST_MESH, "mesh", .kind = API_OBJECT, .types = OF_MESH, .objects = ONE(api_mesh), .required = true, \
 	  .meaning = "the primitives that may touch, in place of collisions: contacts are found at positions, and their" \
 	  " closest features searched. Needs positions, barrier and friction") \
-	X(API_REQUEST_MARGIN, "margin", .kind = API_NUMBER, .range = API_NON_NEGATIVE, .types = BIT(API_SET_DOCUMENT), \
-	  .unit = LENGTH, .meaning = "how much closer than dhat + dmin pairs may come that are not close at positions; by" \
+	X(API_REQUEST_MARGIN, "margin", .kind = API_NUMBER, .range = API_NON_NEGATIVE, .types = OF_MESH, .unit = LENGTH, \
+	  .meaning = "how much closer than dhat + dmin pairs may come that are not close at positions; by" \
 	  " default dhat. Only with mesh") \
-	X(API_REQUEST_ANCHORS, "anchors", .kind = API_BOOL, .types = BIT(API_SET_DOCUMENT), .fallback = "false", \
+	X(API_REQUEST_ANCHORS, "anchors", .kind = API_BOOL, .types = OF_MESH, .fallback = "false", \
 	  .meaning = "whether contacts have anchors, which advance carries over; only with mesh") \
-	X(API_REQUEST_PREVIOUS, "previous", .kind = API_OBJECT, .types = BIT(API_SET_DOCUMENT), .objects = ONE(api_previous), \
+	X(API_REQUEST_PREVIOUS, "previous", .kind = API_OBJECT, .types = OF_MESH, .objects = ONE(api_previous), \
 	  .meaning = "earlier contacts, whose anchors those of the mesh take over when the set is made; not part of it" \
 	  " afterwards. Only with anchors")
 

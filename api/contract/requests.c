@@ -94,7 +94,9 @@ const struct api_object api_cotangents = OBJECT(
 #define FOR_JVP (BIT(API_JVP) | BIT(API_SET_JVP))
 #define FOR_VJP (BIT(API_VJP) | BIT(API_SET_VJP))
 #define FOR_CHECK (BIT(API_CHECK) | BIT(API_SET_CHECK))
-#define LAGGED (BIT(API_WHOLE) | BIT(API_SET_DOCUMENT) | BIT(API_CHECK) | BIT(API_JVP) | BIT(API_VJP))
+#define OF_MESH (BIT(API_SET_DOCUMENT) | BIT(API_MESH_DOCUMENT))
+#define DOCUMENTS (OF_MESH | BIT(API_STENCIL_DOCUMENT))
+#define LAGGED (BIT(API_WHOLE) | DOCUMENTS | BIT(API_CHECK) | BIT(API_JVP) | BIT(API_VJP))
 #define EVALUATED (BIT(API_WHOLE) | BIT(API_SET_QUERY) | FOR_CHECK)
 #define ADVANCED BIT(API_SET_ADVANCE)
 #define ASKED (EVALUATED | FOR_JVP | FOR_VJP | ADVANCED)
@@ -125,14 +127,19 @@ const struct api_object api_check_request_object = {
 	"CheckRequest", "An EvaluateRequest, and perhaps claims: somebody else's results for it.", request_rules,
 	API_N_REQUEST, API_CHECK, NEEDS_VELOCITIES_OF_TERMS};
 const struct api_object api_set_document = {
+	"AnyCollisionSet", "A document of either kind.", request_rules, API_N_REQUEST, API_SET_DOCUMENT, NULL};
+const struct api_object api_stencil_document = {
 	"CollisionSet",
 	"The lagged part of a batch, to be stored under a name: EvaluateRequest without velocities, outputs and their"
 	" options. All arrays over vertices have n_vertices rows.",
-	request_rules, API_N_REQUEST, API_SET_DOCUMENT,
-	"{'dependentRequired': {'lagged_body_velocities': ['body_positions'], 'margin': ['mesh'], 'anchors': ['mesh'],"
-	" 'previous': ['anchors'],"
-	" 'mesh': ['positions', 'barrier', 'friction']},"
-	" 'oneOf': [{'required': ['collisions']}, {'required': ['mesh']}]}"};
+	request_rules, API_N_REQUEST, API_STENCIL_DOCUMENT,
+	"{'dependentRequired': {'lagged_body_velocities': ['body_positions']}}"};
+const struct api_object api_mesh_document = {
+	"MeshSet",
+	"As CollisionSet, with a mesh in place of contacts, which are found at positions.",
+	request_rules, API_N_REQUEST, API_MESH_DOCUMENT,
+	"{'dependentRequired': {'lagged_body_velocities': ['body_positions'], 'previous': ['anchors'],"
+	" 'mesh': ['positions', 'barrier', 'friction']}}"};
 const struct api_object api_set_query = {
 	"CollisionSetQuery",
 	"The rest of an EvaluateRequest, for a collision set: velocities, outputs and their options. Fields that the set"

@@ -457,7 +457,7 @@ static void add_fields(struct api_schemas *schemas, const struct api_object *obj
 		if (!api_rule_applies(rule, object))
 			continue;
 		api_schema_set(schemas, fields, rule->name, api_schema_field(schemas, rule, object->type));
-		if (rule->required && !(object->type >= 0 && rule->optional >> object->type & 1))
+		if (rule->required)
 			api_schema_append(schemas, required, json_string(rule->name));
 	}
 	if (json_array_size(required))

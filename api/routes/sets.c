@@ -767,7 +767,7 @@ const struct api_operation api_get_set = {
 };
 const struct api_operation api_put_set = {
 	.handler = put_set, .refuses_url_query = true, .is_large = api_cost_of_body,
-	.requests = API_OBJECTS(&api_set_document),
+	.requests = API_OBJECTS(&api_stencil_document, &api_mesh_document),
 	.answers = API_OBJECTS(&api_set_answer), .answers_json = true, .is_timed = true, .has_location = true,
 	.id = "putSet", .tag = "sets", .summary = "Prepares contacts and keeps them under a name",
 	.description = "Takes the lagged part of a request to /v1/evaluate, and replaces a set of that name as a whole. A"

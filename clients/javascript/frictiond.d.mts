@@ -39,6 +39,7 @@ export function decodeFrame(data: ArrayBuffer | Uint8Array): Record<string, any>
  * @typedef {{claims?: import("./openapi.mjs").Claims}} Claimed  somebody else's results, for check()
  * @typedef {import("./openapi.mjs").JvpAnswer} JvpAnswer
  * @typedef {import("./openapi.mjs").CollisionSetDocument} CollisionSetDocument
+ * @typedef {import("./openapi.mjs").MeshSet} MeshSet
  * @typedef {import("./openapi.mjs").CollisionSetDescription} CollisionSetDescription
  * @typedef {import("./openapi.mjs").FieldPointer} FieldPointer
  * @typedef {import("./openapi.mjs").FunctionName} FunctionName
@@ -180,21 +181,21 @@ export class Client {
 	 * Stores the contacts in the service, as a CollisionSet. Options: name, by default a random one.
 	 * `batch` has the fields of evaluate() without velocities, outputs and their options. It needs n_vertices unless
 	 * another field has a row per vertex.
-	 * @param {CollisionSetDocument} batch
+	 * @param {CollisionSetDocument | MeshSet} batch
 	 * @param {{name?: string} & Abortable} [options]
 	 */
-	set(batch: CollisionSetDocument, { name, signal }?: {
+	set(batch: CollisionSetDocument | MeshSet, { name, signal }?: {
 		name?: string;
 	} & Abortable): Promise<CollisionSet>;
 	/**
 	 * Calls use(contacts) with a set, deletes the set afterwards, and returns the result of `use`.
 	 * @template T
-	 * @param {CollisionSetDocument} batch
+	 * @param {CollisionSetDocument | MeshSet} batch
 	 * @param {(contacts: CollisionSet) => T | Promise<T>} use
 	 * @param {{name?: string} & Abortable} [options]
 	 * @returns {Promise<T>}
 	 */
-	withSet<T>(batch: CollisionSetDocument, use: (contacts: CollisionSet) => T | Promise<T>, options?: {
+	withSet<T>(batch: CollisionSetDocument | MeshSet, use: (contacts: CollisionSet) => T | Promise<T>, options?: {
 		name?: string;
 	} & Abortable): Promise<T>;
 	/**
@@ -330,10 +331,10 @@ export class CollisionSet {
 	info({ signal }?: Abortable): Promise<CollisionSetDescription>;
 	/**
 	 * Replaces the whole set.
-	 * @param {CollisionSetDocument} batch
+	 * @param {CollisionSetDocument | MeshSet} batch
 	 * @param {Abortable} [options]
 	 */
-	put(batch: CollisionSetDocument, { signal }?: Abortable): Promise<void>;
+	put(batch: CollisionSetDocument | MeshSet, { signal }?: Abortable): Promise<void>;
 	/**
 	 * Replaces some fields (JSON Merge Patch: null removes one). If they are refused, the set does not change.
 	 * @param {import("./openapi.mjs").CollisionSetPatch} fields
@@ -372,6 +373,7 @@ export type Claimed = {
 };
 export type JvpAnswer = import("./openapi.mjs").JvpAnswer;
 export type CollisionSetDocument = import("./openapi.mjs").CollisionSetDocument;
+export type MeshSet = import("./openapi.mjs").MeshSet;
 export type CollisionSetDescription = import("./openapi.mjs").CollisionSetDescription;
 export type FieldPointer = import("./openapi.mjs").FieldPointer;
 export type FunctionName = import("./openapi.mjs").FunctionName;

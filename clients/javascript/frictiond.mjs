@@ -26,6 +26,7 @@
  * @typedef {{claims?: import("./openapi.mjs").Claims}} Claimed  somebody else's results, for check()
  * @typedef {import("./openapi.mjs").JvpAnswer} JvpAnswer
  * @typedef {import("./openapi.mjs").CollisionSetDocument} CollisionSetDocument
+ * @typedef {import("./openapi.mjs").MeshSet} MeshSet
  * @typedef {import("./openapi.mjs").CollisionSetDescription} CollisionSetDescription
  * @typedef {import("./openapi.mjs").FieldPointer} FieldPointer
  * @typedef {import("./openapi.mjs").FunctionName} FunctionName
@@ -204,7 +205,7 @@ export class Client {
 	 * Stores the contacts in the service, as a CollisionSet. Options: name, by default a random one.
 	 * `batch` has the fields of evaluate() without velocities, outputs and their options. It needs n_vertices unless
 	 * another field has a row per vertex.
-	 * @param {CollisionSetDocument} batch
+	 * @param {CollisionSetDocument | MeshSet} batch
 	 * @param {{name?: string} & Abortable} [options]
 	 */
 	async set(batch, { name = freeName(), signal } = {}) {
@@ -216,7 +217,7 @@ export class Client {
 	/**
 	 * Calls use(contacts) with a set, deletes the set afterwards, and returns the result of `use`.
 	 * @template T
-	 * @param {CollisionSetDocument} batch
+	 * @param {CollisionSetDocument | MeshSet} batch
 	 * @param {(contacts: CollisionSet) => T | Promise<T>} use
 	 * @param {{name?: string} & Abortable} [options]
 	 * @returns {Promise<T>}
@@ -484,7 +485,7 @@ export class CollisionSet {
 
 	/**
 	 * Replaces the whole set.
-	 * @param {CollisionSetDocument} batch
+	 * @param {CollisionSetDocument | MeshSet} batch
 	 * @param {Abortable} [options]
 	 */
 	async put(batch, { signal } = {}) {

@@ -27,7 +27,7 @@ export interface Routes {
 	"PUT /v1/sets/{name}": {
 		path: { name: string };
 		query: {};
-		body: CollisionSetDocument;
+		body: CollisionSetDocument | MeshSet;
 		answer: CollisionSetDescription;
 	};
 	/** Changes fields of a set, and prepares it anew. */
@@ -489,7 +489,7 @@ export interface EvaluateRequest {
 	friction?: Friction;
 	/** normal force of groups without their own. */
 	barrier?: Barrier;
-	/** the contacts; of a set, required without mesh. */
+	/** the contacts. */
 	collisions: Collisions;
 	/** results to return. Default: ["potential", "gradient", "hessian"]. */
 	outputs?: readonly Output[];
@@ -584,7 +584,7 @@ export interface JvpRequest {
 	friction?: Friction;
 	/** normal force of groups without their own. */
 	barrier?: Barrier;
-	/** the contacts; of a set, required without mesh. */
+	/** the contacts. */
 	collisions: Collisions;
 	/**
 	 * treatment of degenerate geometry, penetration and negative coefficients. error: the first such contact causes a
@@ -638,7 +638,7 @@ export interface VjpRequest {
 	friction?: Friction;
 	/** normal force of groups without their own. */
 	barrier?: Barrier;
-	/** the contacts; of a set, required without mesh. */
+	/** the contacts. */
 	collisions: Collisions;
 	/**
 	 * treatment of degenerate geometry, penetration and negative coefficients. error: the first such contact causes a
@@ -818,8 +818,47 @@ export interface CollisionSetDocument {
 	friction?: Friction;
 	/** normal force of groups without their own. */
 	barrier?: Barrier;
-	/** the contacts; of a set, required without mesh. */
-	collisions?: Collisions;
+	/** the contacts. */
+	collisions: Collisions;
+	/**
+	 * treatment of degenerate geometry, penetration and negative coefficients. error: the first such contact causes a
+	 * 422; skip: such contacts are skipped and listed. Default: "error".
+	 */
+	on_degenerate?: "error" | "skip";
+	/**
+	 * what determines the closest points of contacts at vertices. given: the stencil is the closest feature; search: a
+	 * stencil is a pair of primitives whose closest feature is found. Default: "given".
+	 */
+	closest_features?: "given" | "search";
+}
+
+/** As CollisionSet, with a mesh in place of contacts, which are found at positions. */
+export interface MeshSet {
+	/** dimension. */
+	dim: 2 | 3;
+	/**
+	 * number of vertices; by default the rows of positions, or else of the first field with a row per vertex, or else
+	 * 0. Must agree with them.
+	 */
+	n_vertices?: number;
+	/** lagged positions; required where geometry is derived. Shape [n_vertices, dim]. Unit: length. */
+	positions?: Matrix;
+	/**
+	 * determine the direction of slip for mu_s_aniso and mu_k_aniso; by default velocities. Shape [n_vertices, dim].
+	 * Unit: velocity.
+	 */
+	lagged_velocities?: Matrix;
+	/**
+	 * points that the twists of rigid bodies refer to; their number of rows is the number of bodies. Shape [n_bodies,
+	 * dim]. Unit: length.
+	 */
+	body_positions?: Matrix;
+	/** as lagged_velocities, for bodies; by default body_velocities. Shape [n_bodies, 6 (2D: 3)]. Unit: velocity. */
+	lagged_body_velocities?: Matrix;
+	/** coefficients and eps_v of groups without their own. */
+	friction?: Friction;
+	/** normal force of groups without their own. */
+	barrier?: Barrier;
 	/**
 	 * treatment of degenerate geometry, penetration and negative coefficients. error: the first such contact causes a
 	 * 422; skip: such contacts are skipped and listed. Default: "error".
@@ -834,7 +873,7 @@ export interface CollisionSetDocument {
 	 * the primitives that may touch, in place of collisions: contacts are found at positions, and their closest
 	 * features searched. Needs positions, barrier and friction.
 	 */
-	mesh?: Mesh;
+	mesh: Mesh;
 	/**
 	 * how much closer than dhat + dmin pairs may come that are not close at positions; by default dhat. Only with
 	 * mesh. Unit: length.
@@ -853,7 +892,7 @@ export interface CollisionSetDocument {
  * A merge patch (RFC 7396) of a CollisionSet: objects are merged member by member, null removes a member, and any
  * other value replaces the old one as a whole.
  */
-export type CollisionSetPatch = MergePatch<CollisionSetDocument>;
+export type CollisionSetPatch = MergePatch<CollisionSetDocument> | MergePatch<MeshSet>;
 
 /**
  * The rest of an EvaluateRequest, for a collision set: velocities, outputs and their options. Fields that the set has,

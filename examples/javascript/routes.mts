@@ -5,7 +5,7 @@
 //
 // usage: node routes.mjs [URL]      URL of the service, default http://127.0.0.1:8080
 import { Client, FrictiondError } from "frictiond";
-import type { Batch, CollisionSetDocument, Doubles, Route, RouteAnswer } from "frictiond";
+import type { Batch, CollisionSetDocument, Doubles, MeshSet, Route, RouteAnswer } from "frictiond";
 
 const url: string | undefined = process.argv[2];
 const client = new Client(url, { timeout: 60 });
@@ -18,6 +18,16 @@ const lagged: CollisionSetDocument = {
 };
 const velocities = new Float64Array([0.25, 0, 0]);                                       // m/s, [n_vertices, dim]
 const { n_vertices, ...contacts } = lagged;
+const mesh: MeshSet = {
+	dim: 3,
+	positions: [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0.25, 0.25, 0.125]],                      // m
+	mesh: { faces: [[0, 1, 2]], vertices: [3] },
+	barrier: { dhat: 0.25, stiffness: 4 },
+	friction: { eps_v: 0.5, mu: 0.5 },
+	anchors: true,
+};
+const drop = { name: "routes-mesh" };
+const still = new Float64Array(12);
 const batch: Batch = { ...contacts, velocities };
 const path = { name: "routes" }, model = { name: "friction" };
 const coefficient = { config: { set: "routes", inputs: ["/friction/mu_k"] }, input: [[0.5]] };
@@ -65,6 +75,14 @@ const examples: { [R in Route]: () => Promise<RouteAnswer<R>> } = {
 		{ path, body: { velocities, tangents: { "/velocities": [[1, 0, 0]] } } }),
 	"POST /v1/sets/{name}/vjp": () => client.request("POST /v1/sets/{name}/vjp",
 		{ path, body: { velocities, cotangents: { gradient: [1, 0, 0] }, wrt: ["/collisions/plane_vertex/normal_force"] } }),
+
+	"GET /v1/sets/{name}/contacts": async () => {
+		await client.request("PUT /v1/sets/{name}", { path: drop, body: mesh });
+		return client.request("GET /v1/sets/{name}/contacts", { path: drop, query: { merge: false } });
+	},
+	"HEAD /v1/sets/{name}/contacts": () => client.request("HEAD /v1/sets/{name}/contacts", { path: drop }),
+	"POST /v1/sets/{name}/advance": () => client.request("POST /v1/sets/{name}/advance",
+		{ path: drop, body: { velocities: still, positions: mesh.positions } }),
 
 	"GET /v1/functions": () => client.request("GET /v1/functions"),
 	"HEAD /v1/functions": () => client.request("HEAD /v1/functions"),

@@ -283,7 +283,8 @@ def request_schema(path, method, target):
         return 'EvaluateRequest'
     if not path.startswith('/v1/functions/'):
         described = description()['paths'][path][method]['requestBody']['content']['application/json']['schema']
-        return described['$ref'].rpartition('/')[2]
+        [first, *_] = described.get('anyOf', [described])  # a set's document: with contacts, or with a mesh
+        return first['$ref'].rpartition('/')[2]
     name = target.partition('?')[0].rpartition('/')[2]
     for schema, value in description()['components']['schemas'].items():
         if name in value.get('x-functions', []):

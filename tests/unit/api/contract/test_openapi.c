@@ -61,7 +61,7 @@ static void tables_are_whole(void **unused)
 	                                          &api_check_answer,     &api_function_answer,
 	                                          &api_pairs_answer,     &api_function_list_answer,
 	                                          &api_info_answer,      &api_health_answer,
-	                                          &api_problem_document, &api_set_document,
+	                                          &api_problem_document, &api_stencil_document,
 	                                          &api_set_query,        &api_set_answer,
 	                                          &api_set_list_answer,  &api_pattern_url_query,
 	                                          &api_jvp_request,      &api_vjp_request,
