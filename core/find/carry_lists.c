@@ -61,7 +61,7 @@ struct feature_side {
 static struct feature_side first_edge_of(const struct feature *f, const double *const p[FRIC_MAX_STENCIL])
 {
 	const double *own[FRIC_MAX_STENCIL] = {0}, *other = p[2];
-	struct feature_side side = {0};
+	struct feature_side side = {.p = {p[0], p[1]}};
 	struct fric_geometry g;
 	for (int k = 0; k < stencil_size_of(f->type); k++) {
 		own[k] = p[f->member[k]];
@@ -95,8 +95,8 @@ void fricp_place(const struct contact_list *list, size_t contact, double place[3
 {
 	const enum fric_type type = listed_type(list, contact);
 	const int32_t *vertices = vertices_of(list, type, contact);
-	const double *p[FRIC_MAX_STENCIL];
-	for (int k = 0; k < stencil_size_of(type); k++)
+	const double *p[FRIC_MAX_STENCIL] = {list->positions + (size_t)vertices[0] * (size_t)list->dim};
+	for (int k = 1; k < stencil_size_of(type); k++)
 		p[k] = list->positions + (size_t)vertices[k] * (size_t)list->dim;
 	if (geometry_of(type) == TWO_LINES) {
 		edge_place(p, vertices, place);
