@@ -44,7 +44,7 @@ class Scene:
         parts = [self.sheet, self.solid, self.soup, self.slivers, self.collapsed, self.rods, self.loose, self.touching]
         if self.dim == 2:
             parts = [self.outline, self.outline, self.rods, self.loose, self.collapsed]
-        for label in range(rng.choice([1, 2, 2, 3]) if rng.random() >= crowds else rng.randrange(8, 16)):
+        for label in range(rng.choice([1, 2, 2, 3]) if rng.random() >= crowds else rng.randrange(6, 10)):
             start = len(self.positions)
             rng.choice(parts)()
             self.body += [label] * (len(self.positions) - start)
