@@ -96,7 +96,7 @@ static bool try_both(struct api_explaining *x, const struct api_scene *base, dou
 	return !is_usable(h) || (try_velocities(x, base, h) && try_eps_v(x, base, 1 / h));
 }
 
-enum { GRID = 241, INTERIOR = 32, ROUNDS = 14, MOST_ROOTS = 6, POLISHES = 5 };
+enum { GRID = 241, MIDDLE = 120, INTERIOR = 32, ROUNDS = 14, MOST_ROOTS = 6, POLISHES = 5 };
 
 /* The gradient along the velocities, at multiples of the velocities. */
 static bool slopes(struct api_explaining *x, const struct api_scene *base, size_t n, const double *steps, double *slope)
@@ -195,7 +195,7 @@ static bool try_multiples(struct api_explaining *x, const struct api_scene *base
 	const double target = claimed_slope(x, base);
 	int n_roots = 0;
 	for (int k = 0; k < GRID; k++)
-		steps[k] = exp2((k - GRID / 2) / 4.0);
+		steps[k] = exp2((k - MIDDLE) / 4.0);
 	if (!slopes(x, base, GRID, steps, slope))
 		return false;
 	for (int k = 0; k + 1 < GRID && n_roots < MOST_ROOTS; k++) {

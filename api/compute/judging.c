@@ -54,7 +54,7 @@ static double distance(double claimed, double result, double factor, double *sca
 struct api_gap api_judging_gap(const struct api_judging *j, int quantity, const struct api_results *results,
                                double factor)
 {
-	struct api_gap gap = {0};
+	struct api_gap gap = {.relative = -1}; /* the first number replaces this */
 	double scale = j->size, difference;
 	if (quantity == FRIC_POTENTIAL) {
 		difference = distance(j->claimed.potential, results->potential, factor, &scale);
@@ -75,6 +75,7 @@ struct api_gap api_judging_gap(const struct api_judging *j, int quantity, const 
 			difference = distance(j->claimed.hessian[e], results->hessian[e], factor, &scale);
 			widen(&gap, difference, scale, row, (size_t)j->indices[e]);
 		}
+	gap.relative = fmax(0, gap.relative);
 	return gap;
 }
 

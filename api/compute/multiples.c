@@ -123,7 +123,7 @@ struct fit {
 
 static void take_column(const struct api_judging *j, const struct share *share, struct contribution *c)
 {
-	const size_t dim = j->job->facts.dim;
+	const size_t dim = j->job->facts.dim == 2 ? 2 : 3;
 	double force = 0;
 	*c = (struct contribution){.m = share->type < FRIC_N_VERTEX_TYPES ? share->m : 0};
 	for (size_t d = 0; d < dim; d++)

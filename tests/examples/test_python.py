@@ -571,6 +571,11 @@ def test_check(connect, frames):
     for name in ("gradient", "hessian"):
         assert 0 <= found[name]["relative_difference"] <= found["tolerance"] < 1e-4
     assert found["worst"]["group"] in SCENE["collisions"] and found["worst"]["quantity"] in found
+    answer = client.evaluate(with_arrays(SCENE))
+    claims = {"potential": answer["potential"], "gradient": answer["gradient"], "hessian": frictiond.hessian_matrix(answer)}
+    assert client.check(with_arrays(SCENE), claims=claims)["claims"]["agrees"] is True
+    claims["gradient"] = -answer["gradient"]
+    assert client.check(with_arrays(SCENE), claims=claims)["claims"]["looks_like"] == ["sign"]
     empty = {**PLANE, "collisions": {"plane_vertex": {"vertices": [], "plane_normal": [0, 0, 1], "normal_force": 1}}}
     assert client.check(empty)["worst"] is None
     with pytest.raises(frictiond.Error) as caught:

@@ -102,8 +102,9 @@ class Client:
         claims: somebody else's results for the batch, to be compared with the service's: any of potential, gradient,
         body_gradient and hessian, which may be a SciPy matrix, and a tolerance.
 
+            client.check(batch, claims={"gradient": forces})["claims"]["looks_like"]    # perhaps ["sign"]
+
             client.check(batch)["agrees"]    # True
-            client.check(batch, claims={"gradient": -forces})["claims"]["looks_like"]    # ['sign']
         """
         document = with_velocities(batch)
         return self._post("/v1/check", document if claims is None else {**document, "claims": claims_of(claims)})
