@@ -18,10 +18,18 @@ static double length(struct v3 a)
 	return sqrt(v3_dot(s, s)) / scale;
 }
 
-static double area(const struct fric_mesh *mesh, const double *rest, const int32_t *face)
+/* In long double, which keeps the digits of slivers' areas, and cannot overflow. */
+static double area(const double *rest, const int32_t *face)
 {
-	const struct v3 p = point(mesh, rest, face[0]);
-	return length(v3_cross(v3_minus(point(mesh, rest, face[1]), p), v3_minus(point(mesh, rest, face[2]), p))) / 2;
+	const double *p[3] = {rest + 3 * (size_t)face[0], rest + 3 * (size_t)face[1], rest + 3 * (size_t)face[2]};
+	long double sum = 0;
+	for (int i = 0; i < 3; i++) {
+		const int j = (i + 1) % 3, k = (i + 2) % 3;
+		const long double x = ((long double)p[1][j] - p[0][j]) * ((long double)p[2][k] - p[0][k]) -
+		                      ((long double)p[1][k] - p[0][k]) * ((long double)p[2][j] - p[0][j]);
+		sum += x * x;
+	}
+	return (double)(sqrtl(sum) / 2);
 }
 
 static bool is_stopped(const struct fric_context *context, size_t i)
@@ -34,7 +42,7 @@ static enum fric_code add_faces(const struct fric_context *context, const struct
 {
 	for (size_t i = 0; i < mesh->n_faces; i++) {
 		const int32_t *face = mesh->faces + 3 * i;
-		const double third = area(mesh, rest, face) / 3;
+		const double third = area(rest, face) / 3;
 		if (is_stopped(context, i))
 			return FRIC_E_STOPPED;
 		for (int k = 0; k < 3; k++) {
