@@ -147,17 +147,20 @@ static enum fric_code run_stage(struct walk *walk, enum fric_type type, enum tre
 
 /* ---- vertices and planes ---- */
 
+enum { PLANES_AT_A_TIME = 1 << 16 }; /* between two looks at the stop flag */
+
 static void vertex_share(void *task, int number, int n_shares)
 {
 	struct walk *walk = task;
 	const struct pairing *p = walk->pairing;
 	const size_t n = p->mesh->n_used, begin = n * (size_t)number / (size_t)n_shares,
 				 end = n * ((size_t)number + 1) / (size_t)n_shares;
+	const size_t each = 1 + PLANES_AT_A_TIME / (p->mesh->n_planes + 1);
 	enum fric_code code = FRIC_OK;
 	for (size_t i = begin; i < end && code == FRIC_OK; i++) {
 		if (!p->mesh->filter.fixed[p->mesh->used[i]])
 			code = p->visit_vertex(p->task, number, p->mesh->used[i]);
-		if (i % 256 == 0 && fricp_stop_raised(p->context))
+		if (i % each == 0 && fricp_stop_raised(p->context))
 			code = FRIC_E_STOPPED;
 	}
 	walk->codes[number] = code;
