@@ -92,12 +92,13 @@ class Mesh:
     # --- weights by area ----------------------------------------------------------------------------------------
 
     def measure(self):
-        """Areas of vertices and edges: thirds of faces, in 2D halves of edges."""
-        self.of_vertex, self.of_edge = {}, {}
+        """Areas of vertices and edges: thirds of faces, in 2D halves of edges. `blur`: digits that slivers may lose."""
+        self.of_vertex, self.of_edge, self.blur = {}, {}, 0
         for part in self.faces if self.dim == 3 else self.edges:
             p = [self.rest[v] for v in part]
             arms = [features.minus(x, p[0]) for x in p[1:]]
             size = root(features.square(features.cross(*arms))) / 2 if self.dim == 3 else root(features.square(arms[0]))
+            self.blur = max(self.blur, max(float(features.square(a)) for a in arms) * 1e-19 if self.dim == 3 else 0)
             for v in part:
                 self.of_vertex[v] = self.of_vertex.get(v, 0) + size / len(part)
             for e in combinations(sorted(part), 2):

@@ -76,7 +76,9 @@ def of_group(group, got, expected, finding):
                 yield f'{group}/anchor is {got[name]}, expected {values}'
             continue
         exact = name in EXACT or name == 'weight' and not finding.by_area
-        yield from unlike(f'{group}/{name}', got[name], values, (lambda a, b: a == b) if exact else close)
+        blur = 0 if exact or name != 'weight' else finding.mesh.blur * len(finding.pairs)
+        yield from unlike(f'{group}/{name}', got[name], values, (lambda a, b: a == b) if exact else
+                          (lambda a, b: close(a, b) or abs(a - b) <= blur))
 
 
 def unlike(name, got, expected, same):
