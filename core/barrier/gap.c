@@ -141,8 +141,9 @@ static enum fric_code find_line(bool given, const double *const p[FRIC_MAX_STENC
 static void find_plane_gap(const double *const p[FRIC_MAX_STENCIL], struct gap *gap)
 {
 	static const double origin[3] = {0};
-	const struct quad3 normal = between(origin, p[2]), n = times(1 / length(normal), normal);
-	const quad rn = dot(between(p[1], p[0]), n);
+	const struct quad3 normal = between(origin, p[2]);
+	const quad size = length(normal), rn = dot(between(p[1], p[0]), normal) / size; /* exactly 0 on the plane */
+	const struct quad3 n = times(1 / size, normal);
 	gap->normal = rounded(times(rn < 0 ? -1 : 1, n));
 	gap->first = tangent_across(n);
 	set_distance(rn < 0 ? -rn : rn, gap);

@@ -45,6 +45,15 @@ def test_contacts(server, tmp_path, seed):  # noqa: F811
     assert faults == [], f'request in {kept}'
 
 
+def test_a_vertex_on_a_plane(server):  # noqa: F811
+    """Its distance is exactly 0, though digits are lost where the normal is made a unit vector."""
+    unit = 2.0 ** -20
+    request = {'dim': 3, 'positions': [[-5 * unit, -22 * unit, 23 * unit]], 'distance': unit, 'outputs': ['distances'],
+               'mesh': {'vertices': [0], 'planes': {'normal': [[1, 2, 2]], 'origin': [[-unit, -unit, 0]]}}}
+    status, got = post(server, '/v1/contacts', request)
+    assert status == 200 and got['min_distance'] == 0 and got['distances']['plane_vertex'] == [0], got
+
+
 def differences(got, expected, finding):
     if set(got) != set(expected):
         yield f'has {sorted(got)}, expected {sorted(expected)}'
