@@ -1,7 +1,8 @@
 """Random requests of POST /v1/contacts, valid or not.
 
-request(seed) depends only on the seed. Coordinates are small integers times a power of two, so that borders and ties are
-met exactly, or doubles in general position. faulty(index) gives (request, status, pointers of which one is expected).
+request(seed) depends only on the seed. Coordinates are small integers times a power of two, so that borders and
+ties are met exactly, or doubles in general position. faulty(index) gives (request, status,
+pointers of which one is expected).
 """
 import copy
 import os
@@ -287,8 +288,9 @@ def exact_root(square):
 
 def plain():
     """A good request, which every fault below spoils."""
-    return {'dim': 3, 'positions': [[0, 0, 0], [4, 0, 0], [0, 4, 0], [1, 1, 1], [5, 1, 1], [1, 5, 1], [2, 1, 2], [9, 9, 9],
-                                    [1, 1, 3]],
+    return {'dim': 3,
+            'positions': [[0, 0, 0], [4, 0, 0], [0, 4, 0], [1, 1, 1], [5, 1, 1], [1, 5, 1], [2, 1, 2], [9, 9, 9],
+                          [1, 1, 3]],
             'distance': 1.5, 'min_distance': 0.25,
             'mesh': {'faces': [[0, 1, 2], [3, 4, 5]], 'edges': [[6, 7]], 'vertices': [8],
                      'planes': {'normal': [[0, 0, 1]], 'origin': [[0, 0, -1]]}, 'body': [0, 0, 0, 1, 1, 1, 2, 2, 3],
@@ -322,12 +324,14 @@ def touching():
     return out
 
 
-ANCHORED = {'positions': [[0, 0, 0]] * 9, 'collisions': {'edge_vertex': {'vertices': [[3, 0, 1]], 'anchor': [[1, 0, 0]]}}}
+ANCHORED = {'positions': [[0, 0, 0]] * 9,
+            'collisions': {'edge_vertex': {'vertices': [[3, 0, 1]], 'anchor': [[1, 0, 0]]}}}
 FAULTS = [  # (the request that is spoilt, what is put where (None takes it away), pointers of which one is expected)
     (plain, {'/distance': 0}, ['/distance']), (plain, {'/distance': -1}, ['/distance']),
     (plain, {'/distance': 'x'}, ['/distance']), (plain, {'/distance': None}, ['/distance']),
     (plain, {'/distance': [1]}, ['/distance']), (plain, {'/min_distance': -1}, ['/min_distance']),
-    (plain, {'/min_distance': True}, ['/min_distance']), (plain, {'/dim': 4}, ['/dim']), (plain, {'/dim': None}, ['/dim']),
+    (plain, {'/min_distance': True}, ['/min_distance']), (plain, {'/dim': 4}, ['/dim']),
+    (plain, {'/dim': None}, ['/dim']),
     (plain, {'/positions': None}, ['/positions']), (plain, {'/positions/3': [1, 2]}, ['/positions/3']),
     (plain, {'/positions/3/1': 'x'}, ['/positions/3/1']), (plain, {'/positions/3/1': None}, ['/positions/3/1']),
     (plain, {'/mesh': None}, ['/mesh', '/candidates']), (plain, {'/mesh': []}, ['/mesh']),
@@ -360,7 +364,8 @@ FAULTS = [  # (the request that is spoilt, what is put where (None takes it away
     (plain, {'/merge': 1}, ['/merge']), (plain, {'/merge': 'yes'}, ['/merge']),
     (plain, {'/outputs/1': 'distance'}, ['/outputs/1']), (plain, {'/outputs': 'collisions'}, ['/outputs']),
     (plain, {'/longest_step': None}, ['/longest_step']),
-    (plain, {'/longest_step/keep': 0}, ['/longest_step/keep']), (plain, {'/longest_step/keep': 1}, ['/longest_step/keep']),
+    (plain, {'/longest_step/keep': 0}, ['/longest_step/keep']),
+    (plain, {'/longest_step/keep': 1}, ['/longest_step/keep']),
     (plain, {'/longest_step/direction': None}, ['/longest_step/direction']),
     (plain, {'/longest_step/direction/1': [0, 0]}, ['/longest_step/direction/1']),
     (plain, {'/longest_step/directions': []}, ['/longest_step/directions']),
@@ -383,12 +388,14 @@ FAULTS = [  # (the request that is spoilt, what is put where (None takes it away
     (caller, {'/candidates/plane_vertex/plane_origin': None}, ['/candidates/plane_vertex/plane_origin']),
     (caller, {'/candidates/plane_vertex/plane_normal/0': [0, 0, 0]}, ['/candidates/plane_vertex/plane_normal/0']),
     (caller, {'/candidates/plane_vertex/vertices/0': 9}, ['/candidates/plane_vertex/vertices/0']),
-    (flat_scene, {'/mesh/faces': [[0, 1, 2]]}, ['/mesh/faces']), (flat_scene, {'/dim': 3}, ['/positions', '/positions/0']),
+    (flat_scene, {'/mesh/faces': [[0, 1, 2]]}, ['/mesh/faces']),
+    (flat_scene, {'/dim': 3}, ['/positions', '/positions/0']),
     (flat_scene, {'/mesh/vertices/0': 1}, ['/mesh/vertices/0']),
     (plain, {'/previous': {}}, ['/previous/positions', '/previous/collisions']),
     (plain, {'/previous': dict(ANCHORED, positions=[[0, 0, 0]])}, ['/previous/positions']),
     (plain, {'/previous': dict(ANCHORED, velocities=[])}, ['/previous/velocities']),
-    (plain, {'/previous': dict(ANCHORED, collisions={'edge_vertex': {'vertices': [[3, 0, 11]], 'anchor': [[1, 0, 0]]}})},
+    (plain, {'/previous': dict(ANCHORED, collisions={'edge_vertex': {'vertices': [[3, 0, 11]],
+                                                                     'anchor': [[1, 0, 0]]}})},
      ['/previous/collisions/edge_vertex/vertices/0/2']),
     (plain, {'/previous': dict(ANCHORED, collisions={'edge_vertex': {'vertices': [[3, 0, 1]], 'anchor': [[1, 0]]}})},
      ['/previous/collisions/edge_vertex/anchor/0', '/previous/collisions/edge_vertex/anchor']),

@@ -119,7 +119,8 @@ def listed(candidates, dim):
         fields = candidates.get(group, {})
         stencils = rows(fields.get('vertices', []), STENCIL[group])
         if group == 'plane_vertex':
-            normals, origins = (per_row(fields.get(k, []), len(stencils), dim) for k in ('plane_normal', 'plane_origin'))
+            normals, origins = (per_row(fields.get(k, []), len(stencils), dim)
+                                for k in ('plane_normal', 'plane_origin'))
             for v, normal, origin in zip(stencils, normals, origins):
                 row = planes.setdefault((normal, origin), len(planes))
                 out.append(Pair(group, (v,), (row, normal, origin)))

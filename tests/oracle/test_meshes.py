@@ -48,7 +48,8 @@ def in_rows(request):
 
 def test_a_triangle_over_another():
     """Its first corner over the inside, the others outside."""
-    request = {'dim': 3, 'positions': [[0, 0, 0], [4, 0, 0], [0, 4, 0], [1, 1, 1], [5, 1, 1], [1, 5, 1]], 'distance': 1.25,
+    positions = [[0, 0, 0], [4, 0, 0], [0, 4, 0], [1, 1, 1], [5, 1, 1], [1, 5, 1]]
+    request = {'dim': 3, 'positions': positions, 'distance': 1.25,
                'mesh': {'faces': [[2, 0, 1], [3, 4, 5]]}, 'outputs': ['collisions', 'distances']}
     found = answer(request)
     got = {name: fields['vertices'] for name, fields in found['collisions'].items()}
@@ -90,7 +91,7 @@ def test_weights_by_area():
     assert edges['collisions']['plane_vertex'] == {'vertices': [0], 'weight': [2.5], 'plane_normal': [[0, 2]],
                                                    'plane_origin': [[0, -1]]}
     assert edges['collisions']['edge_vertex'] == {'vertices': [[1, 2, 3]], 'weight': [(5 + 2) / 4]}
-    assert edges['collisions']['vertex_vertex'] == {'vertices': [[1, 3]], 'weight': [5 ** 0.5 / 2]}  # 3 with both edges of 1
+    assert edges['collisions']['vertex_vertex'] == {'vertices': [[1, 3]], 'weight': [5 ** 0.5 / 2]}  # two edges
 
 
 def test_filters():
@@ -122,7 +123,8 @@ def test_mollifiers_belong_to_rest_positions():
 def test_anchors_by_hand():
     """A vertex slides over two triangles of a floor. It takes over what was nearest, and turns it round."""
     positions = [[0, 0, 0], [4, 0, 0], [4, 4, 0], [0, 4, 0], [3, 1, 1]]
-    request = {'dim': 3, 'positions': positions, 'distance': 1.5, 'mesh': {'faces': [[0, 1, 2], [0, 2, 3]], 'vertices': [4]}}
+    request = {'dim': 3, 'positions': positions, 'distance': 1.5,
+               'mesh': {'faces': [[0, 1, 2], [0, 2, 3]], 'vertices': [4]}}
 
     def anchors(collisions):
         found = answer({**request, 'previous': {'positions': positions, 'collisions': collisions}})['collisions']
@@ -131,8 +133,9 @@ def test_anchors_by_hand():
     far = {'vertices': [[4, 0, 2, 3]], 'anchor': [[1, 2, 3]]}
     assert anchors({}) == [[0, 0, 0]]
     assert anchors({'face_vertex': far}) == [[1, 2, 3]]
-    assert anchors({'face_vertex': {'vertices': [[4, 0, 2, 3], [4, 0, 1, 2]], 'anchor': [[1, 2, 3], [4, 5, 6]]}}) == [[4, 5, 6]]
-    assert anchors({'edge_vertex': {'vertices': [[3, 2, 4], [1, 0, 3]], 'anchor': [[1, 2, 3], [4, 5, 6]]}}) == [[0, 0, 0]]
+    two = [[1, 2, 3], [4, 5, 6]]
+    assert anchors({'face_vertex': {'vertices': [[4, 0, 2, 3], [4, 0, 1, 2]], 'anchor': two}}) == [[4, 5, 6]]
+    assert anchors({'edge_vertex': {'vertices': [[3, 2, 4], [1, 0, 3]], 'anchor': two}}) == [[0, 0, 0]]
     assert anchors({'edge_edge': {'vertices': [[0, 1, 3, 4]], 'anchor': [[1, 2, 3]]}}) == [[-1, -2, -3]]
 
 
@@ -227,7 +230,8 @@ def renumbered(request, order):
     if 'rest_positions' in mesh:
         mesh['rest_positions'] = spread(mesh['rest_positions'], [0.0] * request['dim'])
     for group, fields in out.get('candidates', {}).items():
-        fields['vertices'] = [[order[v] for v in s] if group != 'plane_vertex' else order[s] for s in fields['vertices']]
+        fields['vertices'] = [[order[v] for v in s] if group != 'plane_vertex' else order[s]
+                              for s in fields['vertices']]
     return out
 
 
@@ -256,7 +260,8 @@ def test_merged_energies_are_sums(seed):
             return
         results.append(oracle.evaluate({
             'dim': request['dim'], 'positions': request['positions'], 'collisions': found['collisions'],
-            'terms': ['barrier'], 'closest_features': 'given' if merge else 'search', 'outputs': ['potential', 'gradient'],
+            'terms': ['barrier'], 'closest_features': 'given' if merge else 'search',
+            'outputs': ['potential', 'gradient'],
             'barrier': {'dhat': request['distance'], 'dmin': request.get('min_distance', 0), 'stiffness': 1}}))
     merged, unmerged = results
     assert abs(merged['potential'] - unmerged['potential']) <= 1e-14 * abs(unmerged['potential'])

@@ -113,8 +113,9 @@ def test_evaluations_of_both_lists(server, tmp_path, seed):  # noqa: F811
     answers = []
     velocities = [[rng.gauss(0, 1) for _ in range(dim)] for _ in range(n)]
     for mode, (_, found) in zip(('given', 'search'), lists):
-        asked = {'dim': dim, 'positions': request['positions'], 'collisions': found['collisions'], 'velocities': velocities,
-                 'terms': ['friction', 'barrier'], 'closest_features': mode, 'on_degenerate': 'skip',
+        asked = {'dim': dim, 'positions': request['positions'], 'collisions': found['collisions'],
+                 'velocities': velocities, 'terms': ['friction', 'barrier'], 'closest_features': mode,
+                 'on_degenerate': 'skip',
                  'friction': {'mu': 0.5, 'eps_v': 0.5}, 'outputs': ['potential', 'gradient', 'hessian', 'collisions'],
                  'barrier': {'dhat': request['distance'], 'dmin': request.get('min_distance', 0), 'stiffness': 1},
                  'collision_outputs': ['potential', 'barrier_potential', 'barrier_force', 'friction_force']}
@@ -123,7 +124,8 @@ def test_evaluations_of_both_lists(server, tmp_path, seed):  # noqa: F811
         assert status == 200, f'{answer}; request in {tmp_path}'
         answers.append(answer)
     merged, pairs = answers
-    for name, sizes in (('potential', ('potential', 'barrier_potential')), ('gradient', ('barrier_force', 'friction_force'))):
+    for name, sizes in (('potential', ('potential', 'barrier_potential')),
+                        ('gradient', ('barrier_force', 'friction_force'))):
         scale = sum(np.abs(c[k]).sum() for c in pairs['collisions'].values() for k in sizes if k in c)
         apart = np.abs(np.array(merged[name]) - np.array(pairs[name])).max()
         assert apart <= CLOSE * scale, f'{name} {apart} of {scale}; requests in {tmp_path}'
@@ -162,14 +164,16 @@ def moving(seed):
 
 def directions(rng, scene):
     """Noise, parts that move as a whole, or turns about a point."""
-    how, size, zero = rng.choice(['noise', 'rigid', 'turn', 'few']), scene.scale * 10 ** rng.uniform(-2, 1.5), [0.0] * scene.dim
+    how, zero = rng.choice(['noise', 'rigid', 'turn', 'few']), [0.0] * scene.dim
+    size = scene.scale * 10 ** rng.uniform(-2, 1.5)
     velocity = {label: [rng.gauss(0, size) for _ in zero] for label in set(scene.body)}
     if how == 'rigid':
         return [velocity[b] for b in scene.body]
     if how == 'turn':
-        c = rng.choice(scene.positions)
-        return [[size / scene.scale * (c[1] - p[1]), size / scene.scale * (p[0] - c[0]), *zero[2:]] for p in scene.positions]
-    return [[rng.gauss(0, size) for _ in zero] if how == 'noise' or rng.random() < 0.3 else zero for _ in scene.positions]
+        c, rate = rng.choice(scene.positions), size / scene.scale
+        return [[rate * (c[1] - p[1]), rate * (p[0] - c[0]), *zero[2:]] for p in scene.positions]
+    return [[rng.gauss(0, size) for _ in zero] if how == 'noise' or rng.random() < 0.3 else zero
+            for _ in scene.positions]
 
 
 def alike(pair, vertices):
@@ -199,7 +203,8 @@ def test_longest_steps(server, tmp_path, seed):  # noqa: F811
     low, high = mesh_steps.bounds(pairs, request['positions'], direction, dmin, keep)
     blur = 1e-6 if request['positions'][0][0] > 1e5 else 1e-9  # this bound is computed in doubles
     assert got['step'] <= (1 if high is None else high * (1 + blur)), (got, low, high, f'request in {kept}')
-    assert mesh_steps.kept(pairs, request['positions'], direction, dmin, keep, got['step'], blur), (got, f'request in {kept}')
+    whole_way = mesh_steps.kept(pairs, request['positions'], direction, dmin, keep, got['step'], blur)
+    assert whole_way, (got, f'request in {kept}')
     assert got['step'] >= 0.8 * low * (1 - blur) or 'candidates' in request, (got, low, high, f'request in {kept}')
     if got['step'] == 1:
         assert got['group'] is None and got['vertices'] is None
