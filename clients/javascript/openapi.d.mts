@@ -726,7 +726,7 @@ export interface CheckRequest {
 	friction?: Friction;
 	/** normal force of groups without their own. */
 	barrier?: Barrier;
-	/** the contacts; of a set, required without mesh. */
+	/** the contacts. */
 	collisions: Collisions;
 	/** results to return. Default: ["potential", "gradient", "hessian"]. */
 	outputs?: readonly Output[];
