@@ -15,12 +15,13 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "examples/solvers"))
 import ipc  # noqa: E402
-from conftest import integration  # noqa: E402
+from conftest import environment, integration  # noqa: E402
 
 IN_FULL = pytest.mark.skipif(integration.ONE_IN > 1, reason="another simulation of the same kind; SHARE=1 runs it")
 
 G, EPS_V = 9.81, 1e-3
 INCLINE, DRAG = "examples/solvers/incline.py", "examples/solvers/drag.py"
+CARDS, WAVY = "examples/solvers/cards.py", "examples/solvers/wavy.py"
 CLOSING = re.compile(r"with collision sets (\d+) requests, ([\d.]+) MB; without (\d+) requests, about ([\d.]+) MB\n"
                      r"an evaluation, median of (\d+): ([\d.]+) kB, ([\d.]+) ms with a set; "
                      r"([\d.]+) kB, ([\d.]+) ms without\n"
@@ -456,3 +457,71 @@ def test_the_page_shows_what_is_printed(defaults, script):
         assert re.sub(number, "#", one).split() == re.sub(number, "#", other).split()
         values = [[float(n) for n in re.findall(number, line)] for line in (one, other)]
         assert values[0] == pytest.approx(values[1], rel=2e-3, abs=2e-3)
+
+
+# -- from meshes alone -------------------------------------------------------------------------------------------------
+
+SHARES = re.compile(r"(\d+) steps in [\d.]+ s, (\d+) % of it in the service\n\Z")
+
+
+def run(script, *options):
+    return subprocess.run(["/usr/bin/python3", script, *options], cwd=ROOT, env=environment(), check=True,
+                          capture_output=True, text=True).stdout
+
+
+def shown(script):
+    page = (ROOT / "docs/solvers.md").read_text()
+    return re.search(r"```sh\npython3 " + re.escape(script) + r".*\n```\n```text\n((?:.*\n)+?)```", page)[1]
+
+
+def test_a_house_of_cards(server, tmp_path):
+    """It stands or falls as theory says, rests only with anchors, and the page has its lines."""
+    printed = run(CARDS, server, "--plot", str(tmp_path / "cards.svg"))
+    assert "without anchors" in (tmp_path / "cards.svg").read_text()
+    rows = [line.split() for line in printed.splitlines()[1:4]]
+    assert [row[:3] for row in rows] == [["0.60", "yes", "stands"], ["0.10", "yes", "falls"], ["0.60", "no", "stands"]]
+    speeds = [abs(float(row[4])) for row in rows]
+    assert speeds[0] < 1e-7 < 1e-4 < speeds[2] < EPS_V < speeds[1]
+    assert SHARES.search(printed)
+    for line, other in zip(shown(CARDS).splitlines()[1:4], rows):
+        assert line.split()[:3] == other[:3] and float(line.split()[3]) == pytest.approx(float(other[3]), abs=0.2)
+
+
+@pytest.mark.parametrize("mu,stands", [(0.3, True), (0.2, False)])
+@IN_FULL
+def test_the_house_stands_above_two_thirds_of_the_tangent(mu, stands):
+    assert ("stands" if stands else "falls") in run(CARDS, "--mu", str(mu), "--seconds", "0.8").splitlines()[1]
+
+
+@IN_FULL
+def test_a_wavy_floor(server, tmp_path):
+    printed = run(WAVY, server, "--plot", str(tmp_path / "wavy.svg"))
+    mean, coulomb, low, high = map(float, re.findall(r"0\.\d{3,4}", printed))
+    assert mean == pytest.approx(coulomb, rel=0.02)
+    theta, phi = math.atan(math.pi * 0.01 / 0.4), math.atan(0.4)
+    assert low == pytest.approx(math.tan(phi - theta), abs=0.02) and high == pytest.approx(math.tan(phi + theta), abs=0.02)
+    assert [float(x) for x in re.findall(r"0\.\d{3,4}", shown(WAVY))] == pytest.approx([mean, coulomb, low, high], abs=5e-3)
+    assert SHARES.search(printed)
+
+
+def test_the_spring_of_the_wavy_floor():
+    """Gradient and Hessian of its energy against differences."""
+    import wavy
+    rest, tetrahedra = ipc.block((1.0, 0.7, 0.5), (1, 1, 1))
+    x = np.concatenate([rest, [[5.0, 5, 5]]])
+    drag = wavy.Drag(rest, tetrahedra, len(x))
+    drag.elastic.project, drag.end = False, 0.3
+
+    class Term:
+        def energy(self, x):
+            return drag(x)[0]
+
+        def derivatives(self, x):
+            return drag(x)[1:]
+    rng = np.random.default_rng(1)
+    assert worst_difference(Term(), x + 0.02 * rng.normal(size=x.shape)) < 1e-6
+
+
+def test_solvers_from_meshes_are_short():
+    for script in (CARDS, WAVY):
+        assert len((ROOT / script).read_text().splitlines()) < 150
