@@ -475,12 +475,13 @@ enum fric_code fric_find(const struct fric_context *context, const struct fric_m
  * As fric_find, of pairs that the caller has: the primitives of stencils. Pairs that stand twice count once.
  * @param groups  vertices, and plane_normal and plane_origin; all other fields are ignored. No bodies
  * @return as fric_find
+ * Allocates the contacts and, while it runs, lists of the pairs, from memory.
  */
 enum fric_code fric_find_candidates(const struct fric_context *context, int dim, size_t n_vertices,
                                     const double *positions, const struct fric_group groups[FRIC_N_VERTEX_TYPES],
                                     const struct fric_finding *finding, struct fric_found **found,
                                     struct fric_error *error);
-struct fric_found_group fric_found_group(const struct fric_found *found, enum fric_type type);
+struct fric_found_group fric_found_of(const struct fric_found *found, enum fric_type type);
 double fric_found_min_distance(const struct fric_found *found); /* the least distance; infinity without contacts */
 void fric_found_free(struct fric_found *found);
 
@@ -496,6 +497,7 @@ struct fric_mesh_step {
  * @param min_distance  >= 0, in place of a barrier's dmin
  * @return FRIC_OK; FRIC_E_PENETRATION if some pair's distance is <= min_distance at the start, with step->vertices and
  *         step->group of the first such pair in the order of types and vertices; or another error's code
+ * Allocates boxes of faces and edges from memory while it runs.
  */
 enum fric_code fric_mesh_longest_step(const struct fric_context *context, const struct fric_mesh *mesh,
                                       const double *positions, const double *direction, double min_distance,

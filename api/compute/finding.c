@@ -9,7 +9,7 @@ void api_render_found_counts(struct api_job *job, size_t n_vertices, const struc
 	json_t *root = job->render.document.root;
 	size_t n = 0;
 	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
-		n += fric_found_group(found, type).n;
+		n += fric_found_of(found, type).n;
 	api_render_integer(&job->render, root, "n_vertices", (int64_t)n_vertices);
 	api_render_integer(&job->render, root, "n_collisions", (int64_t)n);
 	if (n > 0)
@@ -58,7 +58,7 @@ void api_render_found_distances(struct api_job *job, size_t dim, const struct fr
 	struct api_render *r = &job->render;
 	json_t *distances = api_render_add(r, r->document.root, "distances", json_object());
 	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++) {
-		const struct fric_found_group of = fric_found_group(found, type);
+		const struct fric_found_group of = fric_found_of(found, type);
 		if (api_type_exists(type, dim))
 			add(r, distances, fric_type_name(type), API_F64, of.distance, of.n, 0);
 	}

@@ -28,7 +28,7 @@ void api_neighbours_free(struct api_neighbours *s)
 	struct api_pool *pool = s->counted.pool;
 	const size_t row = s->dim * sizeof(double);
 	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
-		give_back(s, s->anchors[type], s->found ? fric_found_group(s->found, type).n * row : 0);
+		give_back(s, s->anchors[type], s->found ? fric_found_of(s->found, type).n * row : 0);
 	fric_found_free(s->found);
 	fric_mesh_free(s->mesh);
 	give_back(s, s->positions, s->n_vertices * row);
@@ -83,7 +83,7 @@ size_t api_neighbours_n(const struct api_neighbours *s)
 {
 	size_t n = 0;
 	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
-		n += fric_found_group(s->found, type).n;
+		n += fric_found_of(s->found, type).n;
 	return n;
 }
 
@@ -121,7 +121,7 @@ bool api_neighbours_anchor(struct api_neighbours *s, struct api_fault *fault)
 {
 	s->has_anchors = true;
 	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++) {
-		const size_t n = fric_found_group(s->found, type).n;
+		const size_t n = fric_found_of(s->found, type).n;
 		if (n && !keep(s, NULL, n * s->dim, &s->anchors[type]))
 			return api_fault_no_memory(fault);
 	}
@@ -133,8 +133,7 @@ bool api_neighbours_fault(const struct api_neighbours *s, const struct fric_erro
 	if (!s || error->contact < 0 || error->code == FRIC_E_MEMORY || error->code == FRIC_E_STOPPED)
 		return api_fault_core(fault, error);
 	const size_t k = (size_t)fric_stencil_size(error->group);
-	return api_fault_in_mesh(fault, error,
-	                         fric_found_group(s->found, error->group).vertices + (size_t)error->contact * k);
+	return api_fault_in_mesh(fault, error, fric_found_of(s->found, error->group).vertices + (size_t)error->contact * k);
 }
 
 /* ---- groups of a batch ---- */
@@ -167,7 +166,7 @@ bool api_found_groups(struct api_arena *arena, size_t dim, const struct fric_fou
                       struct api_fault *fault)
 {
 	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++) {
-		const struct fric_found_group of = fric_found_group(found, type);
+		const struct fric_found_group of = fric_found_of(found, type);
 		groups[type] = (struct fric_group){.n = of.n, .vertices = of.vertices, .weight = {of.weight, 1}};
 		if (type == FRIC_EDGE_EDGE)
 			groups[type].mollifier = (struct fric_values){of.mollifier, 1};

@@ -190,7 +190,7 @@ enum fric_code fricp_merge(const struct fric_context *context, struct records *r
 	return FRIC_OK;
 }
 
-struct fric_found_group fric_found_group(const struct fric_found *found, enum fric_type type)
+struct fric_found_group fric_found_of(const struct fric_found *found, enum fric_type type)
 {
 	return type < FRIC_N_VERTEX_TYPES ? found->groups[type] : (struct fric_found_group){0};
 }

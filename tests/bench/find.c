@@ -217,7 +217,7 @@ static size_t bytes_of_contacts(const struct fric_found *found, size_t *n)
 	size_t bytes = 0;
 	*n = 0;
 	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++) {
-		const size_t n_type = fric_found_group(found, type).n;
+		const size_t n_type = fric_found_of(found, type).n;
 		*n += n_type;
 		bytes += n_type * (24 + 4 * (size_t)fric_stencil_size(type));
 	}

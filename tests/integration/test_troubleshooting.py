@@ -398,7 +398,7 @@ CASES = {
     '"n_vertices" is 5, but "positions" has 4 rows': put(changed(velocities=None, n_vertices=5)),
     'unknown field "velocities" here; it is a field of requests about a set: POST it to evaluate. Fields here: dim, n_vertices, '
     "positions, lagged_velocities, body_positions, lagged_body_velocities, friction, barrier, collisions, on_degenerate, "
-    "closest_features, mesh, margin, anchors":
+    "closest_features, mesh, margin, anchors, previous":
         put(BATCH),
     '3 is not a vertex ("positions" or "n_vertices" determines their number): there are 0, and indices start at 0':
         put({"dim": 3, "friction": {"eps_v": 1, "mu": 1},

@@ -239,7 +239,7 @@ static void assert_contacts(const struct random_mesh *m, const struct fric_found
 	size_t at = 0;
 	double least = INFINITY;
 	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++) {
-		const struct fric_found_group g = fric_found_group(found, type);
+		const struct fric_found_group g = fric_found_of(found, type);
 		const int size = fric_stencil_size(type);
 		for (size_t i = 0; i < g.n; i++, at++) {
 			const struct contact *c = &expected[at];
@@ -275,7 +275,7 @@ static struct fric_found *find(const struct fric_context *context, const struct 
 static void assert_same_found(const struct fric_found *a, const struct fric_found *b)
 {
 	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++) {
-		const struct fric_found_group x = fric_found_group(a, type), y = fric_found_group(b, type);
+		const struct fric_found_group x = fric_found_of(a, type), y = fric_found_of(b, type);
 		assert_int_equal(x.n, y.n);
 		if (x.n == 0)
 			continue;
@@ -379,11 +379,11 @@ static void test_candidates(void **state)
 			struct fric_error error;
 			assert_ok(fric_find_candidates(&context, m.surface.dim, m.surface.n_vertices, m.positions, groups, &finding,
 			                               &chosen, &error));
-			const struct fric_found_group x = fric_found_group(found, FRIC_PLANE_VERTEX);
-			const struct fric_found_group y = fric_found_group(chosen, FRIC_PLANE_VERTEX);
+			const struct fric_found_group x = fric_found_of(found, FRIC_PLANE_VERTEX);
+			const struct fric_found_group y = fric_found_of(chosen, FRIC_PLANE_VERTEX);
 			assert_int_equal(x.n, y.n); /* planes have other numbers here, so perhaps another order */
 			for (enum fric_type type = 0; type < FRIC_PLANE_VERTEX; type++) {
-				const struct fric_found_group a = fric_found_group(found, type), b = fric_found_group(chosen, type);
+				const struct fric_found_group a = fric_found_of(found, type), b = fric_found_of(chosen, type);
 				assert_int_equal(a.n, b.n);
 				if (a.n == 0)
 					continue;
@@ -413,9 +413,9 @@ static double evaluate(const struct random_mesh *m, const struct fric_finding *f
 	                           .skip_degenerate = true,
 	                           .barrier = {.dhat = f->distance, .stiffness = 3, .dmin = f->min_distance}};
 	batch.closest_features = f->merge ? FRIC_FEATURES_GIVEN : FRIC_FEATURES_SEARCH;
-	double *planes = calloc(6 * (fric_found_group(found, FRIC_PLANE_VERTEX).n + 1), sizeof(double));
+	double *planes = calloc(6 * (fric_found_of(found, FRIC_PLANE_VERTEX).n + 1), sizeof(double));
 	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++) {
-		const struct fric_found_group g = fric_found_group(found, type);
+		const struct fric_found_group g = fric_found_of(found, type);
 		batch.groups[type] = (struct fric_group){.n = g.n, .vertices = g.vertices, .weight = {g.weight, 1}};
 		if (type == FRIC_EDGE_EDGE)
 			batch.groups[type].mollifier = (struct fric_values){g.mollifier, 1};

@@ -637,9 +637,11 @@ static void finds_contacts(void **unused)
 {
 	(void)unused;
 	FIND("{" SPACE "," WANTED "," OLD ",\"mesh\":{\"faces\":[[0,1,2]],\"edges\":[[3,4]],\"body\":[0,0,0,1,1],"
-	     "\"ignore\":[[1,1]],\"fixed\":[0],\"planes\":{\"normal\":[[0,0,1]],\"origin\":[[0,0,-0.25]]}}}", 200);
+	     "\"ignore\":[[1,1]],\"fixed\":[0],\"planes\":{\"normal\":[[0,0,1]],\"origin\":[[0,0,-0.25]]}}}",
+	     200);
 	FIND("{" SPACE "," WANTED ",\"candidates\":{\"face_vertex\":{\"vertices\":[[3,0,1,2]]},\"plane_vertex\":"
-	     "{\"vertices\":[3],\"plane_normal\":[0,0,1],\"plane_origin\":[0,0,-0.25]}}}", 200);
+	     "{\"vertices\":[3],\"plane_normal\":[0,0,1],\"plane_origin\":[0,0,-0.25]}}}",
+	     200);
 	FIND("{" SPACE ",\"weighting\":\"area\",\"mesh\":{\"faces\":[[0,1,2]],\"edges\":[[0,1],[3,4]]}}", 422);
 	FIND("{" SPACE ",\"mesh\":{\"faces\":[[0,1,1]],\"vertices\":[0,4]}}", 422);
 }

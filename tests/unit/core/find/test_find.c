@@ -27,7 +27,7 @@ static struct fric_found *find_in(const struct fric_context *context, const stru
 static void check_stencils(const struct fric_found *found, enum fric_type type, const int32_t *expected, size_t bytes,
                            int line)
 {
-	const struct fric_found_group g = fric_found_group(found, type);
+	const struct fric_found_group g = fric_found_of(found, type);
 	const size_t n = g.n * (size_t)fric_stencil_size(type);
 	bool same = n * sizeof(*expected) == bytes;
 	for (size_t i = 0; i < n && same; i++)
@@ -43,7 +43,7 @@ static void check_stencils(const struct fric_found *found, enum fric_type type, 
 
 static void assert_none(const struct fric_found *found, enum fric_type type)
 {
-	assert_int_equal(fric_found_group(found, type).n, 0);
+	assert_int_equal(fric_found_of(found, type).n, 0);
 }
 
 /* Two triangles side by side above each other, with different sizes: vertex 3 is above the inside of the lower face. */
@@ -66,8 +66,8 @@ static void test_face_and_vertex(void **state)
 	assert_none(found, FRIC_EDGE_VERTEX);
 	assert_none(found, FRIC_VERTEX_VERTEX);
 	assert_none(found, FRIC_PLANE_VERTEX);
-	assert_bits(fric_found_group(found, FRIC_FACE_VERTEX).weight[0], 1);
-	assert_bits(fric_found_group(found, FRIC_FACE_VERTEX).distance[0], 0.25);
+	assert_bits(fric_found_of(found, FRIC_FACE_VERTEX).weight[0], 1);
+	assert_bits(fric_found_of(found, FRIC_FACE_VERTEX).distance[0], 0.25);
 	assert_bits(fric_found_min_distance(found), 0.25);
 	fric_found_free(found);
 }
@@ -83,7 +83,7 @@ static void test_limit(void **state)
 	fric_found_free(found);
 	s.finding.min_distance = 0x1p-40;
 	found = find_in(&serial, &s);
-	assert_int_equal(fric_found_group(found, FRIC_FACE_VERTEX).n, 1);
+	assert_int_equal(fric_found_of(found, FRIC_FACE_VERTEX).n, 1);
 	fric_found_free(found);
 }
 
@@ -100,7 +100,7 @@ static void test_equal_faces(void **state)
 	s.surface.n_edges = 3;
 	struct fric_found *found = find_in(&serial, &s);
 	assert_stencils(found, FRIC_FACE_VERTEX, 3, 0, 2, 1);
-	assert_bits(fric_found_group(found, FRIC_FACE_VERTEX).weight[0], 1);
+	assert_bits(fric_found_of(found, FRIC_FACE_VERTEX).weight[0], 1);
 	fric_found_free(found);
 }
 
@@ -111,7 +111,7 @@ static void test_touching(void **state)
 	const struct small s = two_triangles(0);
 	struct fric_found *found = find_in(&serial, &s);
 	assert_stencils(found, FRIC_FACE_VERTEX, 3, 0, 2, 1);
-	assert_bits(fric_found_group(found, FRIC_FACE_VERTEX).distance[0], 0);
+	assert_bits(fric_found_of(found, FRIC_FACE_VERTEX).distance[0], 0);
 	assert_bits(fric_found_min_distance(found), 0);
 	fric_found_free(found);
 }
@@ -126,7 +126,7 @@ static void test_rods(void **state)
 	                  .finding = {.distance = 0.3, .merge = true}};
 	struct fric_found *found = find_in(&serial, &s);
 	assert_stencils(found, FRIC_EDGE_EDGE, 0, 1, 2, 3, 0, 1, 4, 5);
-	const struct fric_found_group g = fric_found_group(found, FRIC_EDGE_EDGE);
+	const struct fric_found_group g = fric_found_of(found, FRIC_EDGE_EDGE);
 	assert_bits(g.mollifier[0], 0);
 	assert_near(g.mollifier[1], 16e-3, 1e-17);
 	assert_bits(g.distance[0], 0.25);
@@ -137,7 +137,7 @@ static void test_rods(void **state)
 	found = find_in(&serial, &s);
 	assert_stencils(found, FRIC_EDGE_EDGE, 0, 1, 2, 3, 0, 1, 4, 5, 2, 3, 4, 5);
 	for (size_t i = 0; i < 3; i++)
-		assert_near(fric_found_group(found, FRIC_EDGE_EDGE).mollifier[i], 16e-3, 1e-17);
+		assert_near(fric_found_of(found, FRIC_EDGE_EDGE).mollifier[i], 16e-3, 1e-17);
 	fric_found_free(found);
 }
 
@@ -152,8 +152,8 @@ static void test_merged(void **state)
 	struct fric_found *found = find_in(&serial, &s);
 	assert_stencils(found, FRIC_VERTEX_VERTEX, 0, 3);
 	/* each vertex with the other face, and two edges here with two edges there, none of them parallel enough */
-	const double weight = fric_found_group(found, FRIC_VERTEX_VERTEX).weight[0];
-	const size_t n_parallel = fric_found_group(found, FRIC_EDGE_EDGE).n;
+	const double weight = fric_found_of(found, FRIC_VERTEX_VERTEX).weight[0];
+	const size_t n_parallel = fric_found_of(found, FRIC_EDGE_EDGE).n;
 	assert_int_equal(n_parallel, 2); /* 0 1 and 3 5 are parallel, 0 2 and 3 4, too */
 	assert_bits(weight, 2 + 2);
 	assert_none(found, FRIC_FACE_VERTEX);
@@ -186,7 +186,7 @@ static void test_plane(void **state)
 	s.surface.n_fixed = 2;
 	s.surface.fixed = fixed;
 	struct fric_found *found = find_in(&serial, &s);
-	const struct fric_found_group g = fric_found_group(found, FRIC_PLANE_VERTEX);
+	const struct fric_found_group g = fric_found_of(found, FRIC_PLANE_VERTEX);
 	assert_stencils(found, FRIC_PLANE_VERTEX, 0, 2, 3);
 	assert_int_equal(g.plane[0], 0);
 	assert_int_equal(g.plane[2], 1);
@@ -209,18 +209,18 @@ static void test_ignored(void **state)
 	fric_found_free(found);
 	s.surface.ignored = itself;
 	found = find_in(&serial, &s);
-	assert_int_equal(fric_found_group(found, FRIC_FACE_VERTEX).n, 1);
+	assert_int_equal(fric_found_of(found, FRIC_FACE_VERTEX).n, 1);
 	fric_found_free(found);
 	s.surface.ignored = pairs;
 	s.surface.body = other; /* vertex 2 may touch */
 	found = find_in(&serial, &s);
-	assert_int_equal(fric_found_group(found, FRIC_FACE_VERTEX).n, 1);
+	assert_int_equal(fric_found_of(found, FRIC_FACE_VERTEX).n, 1);
 	fric_found_free(found);
 	s.surface.n_ignored = 0;
 	s.surface.fixed = fixed;
 	s.surface.n_fixed = 3;
 	found = find_in(&serial, &s);
-	assert_int_equal(fric_found_group(found, FRIC_FACE_VERTEX).n, 1);
+	assert_int_equal(fric_found_of(found, FRIC_FACE_VERTEX).n, 1);
 	fric_found_free(found);
 	s.surface.n_fixed = 4;
 	found = find_in(&serial, &s);
@@ -246,9 +246,9 @@ static void test_flat(void **state)
 	assert_stencils(found, FRIC_VERTEX_VERTEX, 0, 2);
 	assert_stencils(found, FRIC_EDGE_VERTEX, 2, 0, 1);
 	assert_stencils(found, FRIC_PLANE_VERTEX, 0, 1);
-	assert_bits(fric_found_group(found, FRIC_EDGE_VERTEX).weight[0], 1.75 / 4);
-	assert_bits(fric_found_group(found, FRIC_VERTEX_VERTEX).weight[0], 4 / 4.0);
-	assert_bits(fric_found_group(found, FRIC_PLANE_VERTEX).weight[0], 2);
+	assert_bits(fric_found_of(found, FRIC_EDGE_VERTEX).weight[0], 1.75 / 4);
+	assert_bits(fric_found_of(found, FRIC_VERTEX_VERTEX).weight[0], 4 / 4.0);
+	assert_bits(fric_found_of(found, FRIC_PLANE_VERTEX).weight[0], 2);
 	fric_found_free(found);
 }
 
@@ -260,12 +260,12 @@ static void test_areas(void **state)
 	s.surface.rest_positions = rest;
 	s.finding.weighting = FRIC_WEIGHT_AREA;
 	struct fric_found *found = find_in(&serial, &s);
-	assert_near(fric_found_group(found, FRIC_FACE_VERTEX).weight[0], 6. / 3 / 4, 1e-16);
+	assert_near(fric_found_of(found, FRIC_FACE_VERTEX).weight[0], 6. / 3 / 4, 1e-16);
 	fric_found_free(found);
 	s.finding.distance = 2;
 	s.finding.merge = false;
 	found = find_in(&serial, &s);
-	const struct fric_found_group g = fric_found_group(found, FRIC_EDGE_EDGE);
+	const struct fric_found_group g = fric_found_of(found, FRIC_EDGE_EDGE);
 	assert_true(g.n > 0);
 	for (size_t i = 0; i < g.n; i++)
 		assert_near(g.weight[i], (8. / 3 + 6. / 3) / 4, 1e-15);
@@ -291,11 +291,11 @@ static void test_candidates(void **state)
 	struct fric_finding finding = {.distance = 0.5, .merge = true};
 	assert_ok(fric_find_candidates(&serial, 3, 6, s.positions, groups, &finding, &found, &error));
 	assert_stencils(found, FRIC_FACE_VERTEX, 3, 2, 1, 0);
-	assert_bits(fric_found_group(found, FRIC_FACE_VERTEX).weight[0], 1);
+	assert_bits(fric_found_of(found, FRIC_FACE_VERTEX).weight[0], 1);
 	assert_none(found, FRIC_EDGE_EDGE);
 	assert_stencils(found, FRIC_PLANE_VERTEX, 0, 3);
-	assert_int_equal(fric_found_group(found, FRIC_PLANE_VERTEX).plane[0], 1);
-	assert_int_equal(fric_found_group(found, FRIC_PLANE_VERTEX).plane[1], 1);
+	assert_int_equal(fric_found_of(found, FRIC_PLANE_VERTEX).plane[0], 1);
+	assert_int_equal(fric_found_of(found, FRIC_PLANE_VERTEX).plane[1], 1);
 	fric_found_free(found);
 	finding.merge = false;
 	finding.distance = 2;
@@ -317,7 +317,7 @@ static void test_degenerate(void **state)
 	assert_none(found, FRIC_FACE_VERTEX);
 	assert_none(found, FRIC_EDGE_EDGE);
 	assert_none(found, FRIC_VERTEX_VERTEX);
-	const struct fric_found_group g = fric_found_group(found, FRIC_EDGE_VERTEX);
+	const struct fric_found_group g = fric_found_of(found, FRIC_EDGE_VERTEX);
 	assert_true(g.n > 0);
 	for (size_t i = 0; i < g.n; i++)
 		assert_bits(g.distance[i], 0.25);
