@@ -176,7 +176,6 @@ static void test_both_terms(void **state)
 	}
 }
 
-/* Without planes, forces and torques add up to zero, and rigid motions turn forces. */
 /* Contacts of both terms contain those of friction alone. */
 static void test_friction_of_both(void **state)
 {
@@ -212,6 +211,7 @@ static void test_friction_of_both(void **state)
 	}
 }
 
+/* Without planes, forces and torques add up to zero, and rigid motions turn forces. */
 static void test_invariances(void **state)
 {
 	(void)state;
@@ -278,6 +278,20 @@ static void test_outputs(void **state)
 	fric_contacts_free(contacts);
 }
 
+/* Pairs of vertices. Number 3 of five penetrates at the current positions, but has friction. */
+static void make_penetration(struct scene *s)
+{
+	make_scene(3, FRIC_FEATURES_GIVEN, s);
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
+		if (type != FRIC_VERTEX_VERTEX)
+			s->batch.groups[type].n = 0;
+	s->batch.groups[FRIC_VERTEX_VERTEX].n = 5;
+	const int32_t *v = s->vertices[FRIC_VERTEX_VERTEX][0] + 2 * 3;
+	memcpy(s->current + 3 * v[0], s->current + 3 * v[1], 3 * sizeof(double));
+	memcpy(s->positions + 3 * v[0], s->positions + 3 * v[1], 3 * sizeof(double));
+	s->positions[3 * v[0]] += 0.25;
+}
+
 /* A contact that penetrates is a fault, or is skipped as a whole. */
 static void test_penetration(void **state)
 {
@@ -287,13 +301,7 @@ static void test_penetration(void **state)
 	struct fric_current *current;
 	struct fric_error error;
 	double gradient[MOST_DOFS], out[N_EACH];
-	make_scene(3, FRIC_FEATURES_GIVEN, &s);
-	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
-		if (type != FRIC_VERTEX_VERTEX)
-			s.batch.groups[type].n = 0;
-	s.batch.groups[FRIC_VERTEX_VERTEX].n = 5;
-	const int32_t *v = s.vertices[FRIC_VERTEX_VERTEX][0] + 2 * 3;
-	memcpy(s.current + 3 * v[0], s.current + 3 * v[1], 3 * sizeof(double));
+	make_penetration(&s);
 	for (int skips = 0; skips < 2; skips++) {
 		s.batch.skip_degenerate = skips;
 		assert_ok(fric_prepare(&serial, &s.batch, &contacts, &error));
@@ -333,10 +341,62 @@ static void test_penetration(void **state)
 	}
 }
 
+/* Where the gap is negative, some barriers are finite. */
+static void test_below_dmin(void **state)
+{
+	(void)state;
+	static const char *const names[] = {"avx512", "avx2", "baseline", "scalar"};
+	static struct scene s;
+	make_penetration(&s);
+	const int32_t *v = s.vertices[FRIC_VERTEX_VERTEX][0] + 2 * 3;
+	s.batch.barrier.dmin = 0.05;
+	s.batch.skip_degenerate = false;
+	s.current[3 * v[0]] += 0.04;
+	for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
+		for (enum fric_barrier_type type = FRIC_CLAMPED_LOG; type <= FRIC_TWO_STAGE; type++) {
+			const struct fric_context context = {.n_threads = 1, .kernels = fric_kernels_find(names[k])};
+			struct fric_contacts *contacts;
+			struct fric_current *current;
+			struct fric_error error;
+			if (!context.kernels)
+				continue;
+			s.batch.barrier.type = type;
+			assert_ok(fric_prepare(&context, &s.batch, &contacts, &error));
+			assert_int_equal(fric_current_create(&context, contacts, s.current, &current, &error), FRIC_E_PENETRATION);
+			assert_int_equal(error.contact, 3);
+			fric_contacts_free(contacts);
+		}
+}
+
+/* Skipped contacts add nothing to sums of friction. */
+static void test_sums_without_skipped(void **state)
+{
+	(void)state;
+	static const double nothing[2 * MOST_DOFS];
+	static struct scene s;
+	struct results skipped, others, all;
+	make_penetration(&s);
+	compute(&serial, &s, s.current, FRIC_TERM_FRICTION, FRIC_PROJECT_NONE, &skipped);
+	compute(&serial, &s, s.positions, FRIC_TERM_FRICTION, FRIC_PROJECT_NONE, &all);
+	memcpy(s.vertices[FRIC_VERTEX_VERTEX][0] + 2 * 3, s.vertices[FRIC_VERTEX_VERTEX][0] + 2 * 4, 2 * sizeof(int32_t));
+	s.weights[3] = s.weights[4];
+	s.batch.groups[FRIC_VERTEX_VERTEX].n = 4;
+	compute(&serial, &s, s.current, FRIC_TERM_FRICTION, FRIC_PROJECT_NONE, &others);
+	assert_true(skipped.potential < all.potential);
+	assert_near(skipped.potential / others.potential, 1, 1e-13);
+	expect_sum(skipped.gradient, others.gradient, nothing, s.n_dofs);
+	expect_sum(skipped.products, others.products, nothing, 2 * s.n_dofs);
+	release(&skipped);
+	release(&others);
+	release(&all);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_bits),        cmocka_unit_test(test_both_terms),
-	                                   cmocka_unit_test(test_friction_of_both), cmocka_unit_test(test_invariances),
-	                                   cmocka_unit_test(test_outputs),          cmocka_unit_test(test_penetration)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_same_bits),        cmocka_unit_test(test_both_terms),
+		cmocka_unit_test(test_friction_of_both), cmocka_unit_test(test_invariances),
+		cmocka_unit_test(test_outputs),          cmocka_unit_test(test_penetration),
+		cmocka_unit_test(test_below_dmin),       cmocka_unit_test(test_sums_without_skipped)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
