@@ -49,7 +49,7 @@ export const FRAME = "application/vnd.frictiond.frame";
 const JSON_TYPE = "application/json", PATCH_TYPE = "application/merge-patch+json";
 const DTYPES = { f64: Float64Array, f32: Float32Array, i32: Int32Array, u32: Uint32Array, i64: BigInt64Array };
 const SMALL = [Int8Array, Uint8Array, Uint8ClampedArray, Int16Array, Uint16Array];
-const INDICES = ["rows", "cols", "indptr", "indices", "status", "vertices", "bodies", "feature", "current_feature"];
+const INDICES = ["rows", "cols", "indptr", "indices", "status", "vertices", "bodies", "feature", "current_feature", "entry"];
 // Fields of an answer that stay lists: shapes, and lists whose elements are not numbers, which may be empty.
 const LISTS = ["shape", "skipped", "notes", "sets", "functions", "parameters", "fields", "formats"];
 const REPEATED = [429, 502, 503, 504];
