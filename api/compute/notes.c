@@ -349,7 +349,7 @@ static bool are_equal(const struct taking *t, const double *velocities, const do
 	for (size_t i = 0; i < n; i++) {
 		if (i % API_SPAN == 0 && api_account_is_stopped())
 			return false;
-		if (memcmp(&velocities[i], &positions[i], sizeof(double)) != 0)
+		if (!(velocities[i] == positions[i]))
 			return false;
 		moves |= velocities[i] != 0;
 	}

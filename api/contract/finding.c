@@ -66,7 +66,7 @@ const struct api_object api_contacts_request = {
 	"A mesh, or pairs of primitives, whose contacts are sought. Arrays are nested or flat (row-major). All arrays over"
 	" vertices have as many rows as positions.",
 	contacts_rules, API_N_CONTACTS, -1,
-	"{'oneOf': [{'required': ['mesh']}, {'required': ['candidates']}],"
+	"{'if': {'required': ['mesh']}, 'then': {'not': {'required': ['candidates']}}, 'else': {'required': ['candidates']},"
 	" 'dependentSchemas': {'candidates': {'properties': {'weighting': {'const': 'count'}}}}}"};
 
 /* ---- the answer ---- */

@@ -22,7 +22,7 @@ static void check_planes(struct api_check *check, struct api_field *planes, size
 		return;
 	const struct api_field normal = api_ruled(planes, &api_planes, API_PLANES_NORMAL),
 						   origin = api_ruled(planes, &api_planes, API_PLANES_ORIGIN);
-	struct fric_values normals, origins;
+	struct fric_values normals = {0}, origins = {0};
 	size_t n = API_UNKNOWN_LENGTH;
 	api_check_present(check, &normal, "the normal of every plane, [p, dim]");
 	api_check_present(check, &origin, "a point of every plane, [p, dim]");

@@ -184,6 +184,7 @@ static enum fric_code choose(struct choosing *c, struct pairs *pairs, size_t n_k
 	fricp_parallel_shares(context, sorting.n, choose_share, c);
 	for (int i = 0; i < context->n_threads && code == FRIC_OK; i++)
 		code = c->codes[i];
+	c->sorting = NULL;
 	return code;
 }
 

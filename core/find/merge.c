@@ -120,15 +120,14 @@ static bool make_group(struct fric_found *found, enum fric_type type, size_t n, 
 {
 	const size_t k = (size_t)stencil_size_of(type);
 	const size_t bytes = n * (3 * sizeof(double) + (k + 1) * sizeof(int32_t));
-	char *block = memory_take(found->memory, bytes + 1);
-	if (!block)
+	a->weight = memory_take(found->memory, bytes + 1);
+	if (!a->weight)
 		return false;
-	found->blocks[type] = block;
+	found->blocks[type] = a->weight;
 	found->bytes[type] = bytes + 1;
-	a->weight = (double *)block;
 	a->distance = a->weight + n;
 	a->mollifier = a->distance + n;
-	a->vertices = (int32_t *)(a->mollifier + n);
+	a->vertices = (void *)(a->mollifier + n);
 	a->plane = a->vertices + k * n;
 	found->groups[type] = (struct fric_found_group){.n = n,
 	                                                .vertices = a->vertices,

@@ -352,8 +352,8 @@ static enum fric_code copy_places(struct making *m)
 
 static enum fric_code make(struct making *m)
 {
-	enum fric_code (*const steps[])(struct making *) = {make_faces, make_edges, make_vertices, make_filter,
-	                                                    copy_places};
+	typedef enum fric_code step(struct making *);
+	step *const steps[] = {make_faces, make_edges, make_vertices, make_filter, copy_places};
 	m->starts = store_take(&m->scratch, m->surface->n_vertices + 1, sizeof(*m->starts));
 	enum fric_code code = m->starts ? FRIC_OK : FRIC_E_MEMORY;
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && code == FRIC_OK; i++) {

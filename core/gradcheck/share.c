@@ -44,7 +44,7 @@ static double largest_scaling(const struct place *p)
 static void find_arms(const struct place *p, struct share *out)
 {
 	const int width = n_member_dofs(p->c->dim, p->type);
-	double w[FRIC_MAX_STENCIL] = {0}, jacobian[MOST_SLIP * MOST_BLOCK];
+	double w[FRIC_MAX_STENCIL] = {0}, jacobian[MOST_SLIP * MOST_BLOCK] = {0};
 	if (is_of_bodies(p->type))
 		body_jacobian(p->c, p->c->dim, n_bodies_of(p->type), p->i, jacobian);
 	else

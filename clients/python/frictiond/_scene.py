@@ -2,7 +2,7 @@
 """Meshes in motion."""
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,6 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from ._answer import outline
 from ._errors import Error
 from ._steps import euler_step
+
+if TYPE_CHECKING:
+    from ._client import Client
 
 BOTH = ["friction", "barrier"]
 
@@ -45,8 +48,9 @@ class Scene:
     seconds      spent in them
     """
 
-    def __init__(self, client, positions, mesh, friction, barrier, h, velocities=0.0, margin=None, anchors=True,
-                 name=None):
+    def __init__(self, client: "Client", positions: ArrayLike, mesh: Mapping[str, Any], friction: Mapping[str, Any],
+                 barrier: Mapping[str, Any], h: float, velocities: ArrayLike = 0.0, margin: float | None = None,
+                 anchors: bool = True, name: str | None = None) -> None:
         self.positions = np.array(positions, float)
         if not h > 0:
             raise ValueError(f"h is {h}: a time step is longer than 0")
