@@ -47,7 +47,7 @@ enum fric_code fricp_feature_distance(enum fric_type type, int dim, const double
 		}
 		code = fricp_gap(kind_of(type), false, rows, &gap);
 	}
-	*distance = gap.distance;
+	*distance = fabs(gap.distance); /* a vertex on a plane may have -0 */
 	return code == FRIC_OK && !isfinite(gap.distance) ? FRIC_E_NOT_FINITE : code;
 }
 
