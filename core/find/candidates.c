@@ -45,7 +45,7 @@ static struct record key_of(const struct pairs *p, size_t i)
 			v[3] = high;
 		}
 		break;
-	default: v[1] = v[0]; v[0] = p->plane[i];
+	default: v[1] = v[0]; v[0] = p->plane ? p->plane[i] : 0;
 	}
 	return key;
 }

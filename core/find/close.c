@@ -96,7 +96,7 @@ static unsigned all_members(enum fric_type type)
 static enum fric_code distance_of(const struct closing *c, const struct feature *f, const double *const p[],
                                   double *distance)
 {
-	const double *own[FRIC_MAX_STENCIL] = {0};
+	const double *own[FRIC_MAX_STENCIL] = {p[0], p[0], p[0], p[0]};
 	for (int k = 0; k < stencil_size_of(f->type); k++)
 		own[k] = p[f->member[k]];
 	return fricp_feature_distance(f->type, c->dim, own, distance);
@@ -128,7 +128,7 @@ static enum fric_code keep(const struct closing *c, enum fric_type type, const i
 enum fric_code fricp_close(const struct closing *c, enum fric_type type, const int32_t *v, double weight,
                            struct records *records)
 {
-	const double *p[FRIC_MAX_STENCIL] = {0};
+	const double *p[FRIC_MAX_STENCIL] = {c->positions};
 	struct record found = {.weight = weight};
 	if (type == FRIC_PLANE_VERTEX)
 		return close_to_plane(c, v, weight, records);

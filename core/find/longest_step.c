@@ -118,7 +118,7 @@ static void set_motions(struct stepping *s)
 	const size_t dim = (size_t)s->mesh->dim, n = s->order.n;
 	double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
 	for (size_t r = 0; r < n; r++)
-		for (size_t d = 0; d < dim; d++) {
+		for (size_t d = 0; d < dim && d < 3; d++) {
 			const double x = s->direction[(size_t)s->order.vertex[r] * dim + d];
 			low[d] = fmin(low[d], x);
 			high[d] = fmax(high[d], x);

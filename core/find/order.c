@@ -98,12 +98,12 @@ static bool set_box(struct ordering *o, const uint64_t *items, size_t n)
 	double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, extent = 0;
 	for (size_t i = 0; i < n; i++) {
 		const double *p = o->positions + (items[i] & vertex_mask) * o->dim;
-		for (size_t d = 0; d < o->dim; d++) {
+		for (size_t d = 0; d < o->dim && d < 3; d++) {
 			low[d] = p[d] < low[d] ? p[d] : low[d];
 			high[d] = p[d] > high[d] ? p[d] : high[d];
 		}
 	}
-	for (size_t d = 0; d < o->dim; d++) {
+	for (size_t d = 0; d < o->dim && d < 3; d++) {
 		o->low[d] = low[d] / 2;
 		extent = fmax(extent, high[d] / 2 - low[d] / 2);
 	}

@@ -105,9 +105,12 @@ static bool compare(struct checking *c)
 	api_fault_clear(&fault);
 	c->found.wants_derivatives = c->options->derivatives;
 	c->found.claimed = c->options->claims ? &claims : NULL;
-	return check_length(c, c->options->file, &c->body) &&
-	       (!c->options->claims || check_length(c, c->options->claims, &c->claims)) &&
-	       (api_compare(&c->service, &request, &fault, &c->response, &c->found) || report_fault(c, &fault));
+	const bool compared =
+		check_length(c, c->options->file, &c->body) &&
+		(!c->options->claims || check_length(c, c->options->claims, &c->claims)) &&
+		(api_compare(&c->service, &request, &fault, &c->response, &c->found) || report_fault(c, &fault));
+	c->found.claimed = NULL; /* it ends here */
+	return compared;
 }
 
 static void print_agreement(const char *name, const struct fric_agreement *a, FILE *out)
@@ -119,7 +122,7 @@ static void print_agreement(const char *name, const struct fric_agreement *a, FI
 
 static void print_worst(const struct fric_comparison *c, FILE *out)
 {
-	static const char *const states[] = {"sticks", "slides", "skipped"};
+	static const char *const states[] = {"sticks", "slides", "skipped", "mollified"};
 	const bool many = fric_stencil_size(c->group) > 1, bodies = c->group >= FRIC_N_VERTEX_TYPES;
 	fprintf(out, "worst: %s %lld (%s", fric_type_name(c->group), (long long)c->worst,
 	        bodies ? many ? "bodies" : "body"
