@@ -308,3 +308,13 @@ def test_a_full_disk_is_no_agreement():
     with open('/dev/full', 'w') as full:
         done = subprocess.run([str(PROGRAM), 'check', str(SCENE)], stdout=full, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 2 and 'cannot be written' in done.stderr
+
+
+def test_the_status_of_a_mollified_contact(tmp_path):
+    path = tmp_path / 'mollified.json'
+    path.write_text(json.dumps({
+        'dim': 3, 'positions': [[0, 0, 0], [1, 0, 0], [0, 0, 0.1], [1, 0.01, 0.1]], 'velocities': [[0.1, 0, 0]] * 2 + [[0] * 3] * 2,
+        'friction': {'eps_v': 0.1, 'mu': 0.5}, 'barrier': {'dhat': 0.2, 'stiffness': 10}, 'terms': ['friction', 'barrier'],
+        'collisions': {'edge_edge': {'vertices': [[0, 1, 2, 3]], 'mollifier': 0.001}}}))
+    done = subprocess.run([str(PROGRAM), 'check', str(path)], capture_output=True, text=True)
+    assert done.returncode == 0 and '), mollified, ' in done.stdout, done
