@@ -79,10 +79,14 @@ static int ask(struct api_request request, double seconds, double *took)
 
 static void stops(const char *name, const struct api_request *request, int status, double part)
 {
-	enum { ATTEMPTS = 20 };
+	enum { ATTEMPTS = 20, TIMED = 3 };
 	double seconds = 0, late = 0;
 	assert_int_equal(ask(*request, -1, &seconds), status); /* warms the memory */
-	assert_int_equal(ask(*request, -1, &seconds), status);
+	for (int i = 0; i < TIMED; i++) {                      /* the least counts: machines are busy at times */
+		double once;
+		assert_int_equal(ask(*request, -1, &once), status);
+		seconds = i == 0 || once < seconds ? once : seconds;
+	}
 	int got = 0;
 	for (int i = 0; i < ATTEMPTS && got != 503; i++, seconds *= 0.9)
 		got = ask(*request, part * seconds, &late);
