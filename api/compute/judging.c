@@ -329,7 +329,7 @@ static bool touches(const struct share *share, size_t dof)
 	return false;
 }
 
-/* What is left of the difference at a DOF, if it disagrees. */
+/* The remaining difference at a DOF; 0 if it agrees. */
 static double residual(const struct api_judging *j, size_t dof)
 {
 	const double difference = j->claimed.gradient[dof] - j->ours.gradient[dof];

@@ -104,7 +104,7 @@ static void try_factor(struct api_explaining *x)
 
 enum { MOST_ITERATIONS = 200 };
 
-/* What a contact at vertices adds to the gradient, over the scales of its entries, and over the length of all that. */
+/* A contact's contribution to the gradient, divided by the scales of the entries, then normalised. Vertices only. */
 struct contribution {
 	int m;
 	size_t dof[FRIC_MAX_STENCIL * 3];

@@ -542,7 +542,7 @@ static bool advance_set(const struct api_call *call)
 
 /* ---- the contacts of a mesh ---- */
 
-/* What a request for the contacts of a set makes. */
+/* A request that lists the contacts of a set. */
 struct listing {
 	bool merge;
 	struct fric_found *found; /* merged contacts, until they are lent to the answer */

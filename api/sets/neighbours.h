@@ -48,7 +48,7 @@ struct api_found_planes {
 	struct fric_values normals, origins;
 };
 
-/* Makes groups of what was found, which they borrow. Rows of planes are copied into the arena. @return false with
+/* Makes groups that borrow the arrays of found contacts. Rows of planes are copied into the arena. @return false with
  * *fault */
 bool api_found_groups(struct api_arena *arena, size_t dim, const struct fric_found *found,
                       const struct api_found_planes *planes, struct fric_group groups[FRIC_N_VERTEX_TYPES],

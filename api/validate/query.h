@@ -114,7 +114,7 @@ struct api_set_facts {
 	bool has_contacts;    /* there are contacts at vertices */
 	unsigned without_anchor; /* bits of enum fric_type: groups that have contacts, but no anchors */
 	struct api_obstacles obstacles;
-	/* Of a set from a mesh: how far from its positions vertices of the mesh may be. */
+	/* Sets from meshes only: the margin, and the positions at which contacts were found. */
 	bool has_mesh, anchors;
 	double margin;
 	const double *positions;         /* [n_vertices, dim], borrowed from the set */

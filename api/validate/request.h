@@ -77,7 +77,7 @@ bool api_has_contacts(const struct api_request_check *w, enum fric_type type);
 void api_check_groups(struct api_request_check *w, int n_types);
 /* Reads a dimension: 2, 3 or API_UNKNOWN_LENGTH, with the fault set. */
 size_t api_check_dimension(struct api_check *check, const struct api_field *field);
-/* Reads the object of the output longest_step. @param wanted  the output is asked for, and requires it */
+/* Reads the object of the output longest_step. @param wanted  whether the output was requested, which makes the object required */
 void api_check_step(struct api_check *check, struct api_field *step, bool wanted, size_t n_vertices, size_t dim,
                     const double **direction, double *keep);
 

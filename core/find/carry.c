@@ -7,7 +7,7 @@
 #include "core/base/fault.h"
 #include "core/base/parallel.h"
 
-/* What a new contact continues. */
+/* The old contact whose anchor a new one takes over. */
 struct continued {
 	int64_t contact; /* < 0: none */
 	bool exchanged;

@@ -102,7 +102,7 @@ static enum fric_code distance_of(const struct closing *c, const struct feature 
 	return fricp_feature_distance(f->type, c->dim, own, distance);
 }
 
-/* What a close pair becomes: its feature, or itself with a mollifier. */
+/* Records a close pair as a contact of its feature, or as itself with a mollifier. */
 static enum fric_code keep(const struct closing *c, enum fric_type type, const int32_t *v, const double *const p[],
                            struct feature f, struct record found, struct records *records)
 {

@@ -6,7 +6,7 @@
 
 #include "core/find/records.h"
 
-/* What decides about pairs. All pointers are borrowed. */
+/* Criteria and geometry by which pairs are judged. All pointers are borrowed. */
 struct closing {
 	int dim;
 	bool merge;
