@@ -51,7 +51,7 @@ const DTYPES = { f64: Float64Array, f32: Float32Array, i32: Int32Array, u32: Uin
 const SMALL = [Int8Array, Uint8Array, Uint8ClampedArray, Int16Array, Uint16Array];
 const INDICES = ["rows", "cols", "indptr", "indices", "status", "vertices", "bodies", "feature", "current_feature", "entry"];
 // Fields of an answer that stay lists: shapes, and lists whose elements are not numbers, which may be empty.
-const LISTS = ["shape", "skipped", "notes", "sets", "functions", "parameters", "fields", "formats"];
+const LISTS = ["shape", "skipped", "looks_like", "notes", "sets", "functions", "parameters", "fields", "formats"];
 const REPEATED = [429, 502, 503, 504];
 const FIRST_WAIT = 0.05, LONGEST_WAIT = 30;  // seconds between tries
 // Bundlers for browsers would look for a module that import() names with a literal.
