@@ -1,6 +1,7 @@
 #include "core/geometry/features.h"
 
 #include <float.h>
+#include <string.h>
 
 #include "core/base/types.h"
 #include "core/geometry/exact.h"
@@ -444,4 +445,75 @@ struct feature fricp_feature_of(enum fric_type type, unsigned members, const int
 	}
 	f.without_origin = f.coordinate[0].slope && f.coordinate[1].slope && geometry_of(f.type) == POINT_LINE;
 	return f;
+}
+
+/* ---- all features of a type ---- */
+
+static unsigned n_on(unsigned side)
+{
+	return (side & 1) + (side >> 1 & 1) + (side >> 2 & 1) + (side >> 3 & 1);
+}
+
+/* The members of the second side. */
+static unsigned second_side(enum fric_type type)
+{
+	unsigned side = 0;
+	for (int k = 0; k < stencil_size_of(type); k++)
+		side |= stencil_members(type)[k].sign < 0 ? 1u << k : 0;
+	return side;
+}
+
+static int lowest_bit(unsigned members)
+{
+	int bit = 0;
+	while (!(members >> bit & 1))
+		bit++;
+	return bit;
+}
+
+/* The two members whose order matters: the vertices of two sides, or of the edge that faces a vertex. */
+static void find_compared(struct feature_table *table, unsigned members, unsigned first, unsigned second)
+{
+	const unsigned edge = n_on(first) == 2 ? first : second;
+	if (n_on(first) == 1 && n_on(second) == 1) {
+		table->first[members] = (int8_t)lowest_bit(first);
+		table->second[members] = (int8_t)lowest_bit(second);
+	} else if (n_on(members) == 3) {
+		table->first[members] = (int8_t)lowest_bit(edge);
+		table->second[members] = (int8_t)lowest_bit(edge & (edge - 1));
+	}
+}
+
+/* Lists the features of some members, from indices in every order that matters. */
+static void list_orders(enum fric_type type, unsigned members, struct feature_table *table)
+{
+	static const int32_t two_edges[8][4] = {{0, 1, 2, 3}, {1, 0, 2, 3}, {0, 1, 3, 2}, {1, 0, 3, 2},
+	                                        {2, 3, 0, 1}, {3, 2, 0, 1}, {2, 3, 1, 0}, {3, 2, 1, 0}};
+	const int first = table->first[members], second = table->second[members];
+	if (table->two_edges && members == 15) {
+		for (int order = 0; order < 8; order++)
+			table->of[members][order] = fricp_feature_of(type, members, two_edges[order]);
+		return;
+	}
+	for (int order = 0; order < (first == second ? 1 : 2); order++) {
+		int32_t v[FRIC_MAX_STENCIL] = {0, 1, 2, 3};
+		v[first] = order ? 5 : 4;
+		v[second] = order ? 4 : 5;
+		table->of[members][order] = fricp_feature_of(type, members, v);
+	}
+}
+
+void fricp_list_features(enum fric_type type, struct feature_table *table)
+{
+	const unsigned all = (1u << stencil_size_of(type)) - 1, second = second_side(type) & all, first = all & ~second;
+	memset(table->first, 0, sizeof(table->first));
+	memset(table->second, 0, sizeof(table->second));
+	table->two_edges = geometry_of(type) == TWO_LINES;
+	table->of[0][0] = whole_stencil(type);
+	for (unsigned members = 1; members <= all && second; members++) {
+		if (!(members & first) || !(members & second))
+			continue;
+		find_compared(table, members, members & first, members & second);
+		list_orders(type, members, table);
+	}
 }

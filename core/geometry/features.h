@@ -60,6 +60,28 @@ static inline struct feature whole_stencil(enum fric_type type)
  */
 struct feature fricp_feature_of(enum fric_type type, unsigned members, const int32_t *vertices);
 
+/* Every feature of a type's stencils, by the members that take part and the order of their indices (feature_order);
+ * [0][0] is the whole stencil. */
+struct feature_table {
+	bool two_edges;               /* the type has two edges */
+	int8_t first[16], second[16]; /* by members: the two whose order matters; equal if none does */
+	struct feature of[16][8];     /* those that no stencil can have are not set */
+};
+
+void fricp_list_features(enum fric_type type, struct feature_table *table);
+
+/* The order of the indices of a feature's members; v [stencil's size]. */
+INLINE unsigned feature_order(const struct feature_table *table, unsigned members, const int32_t v[])
+{
+	const int first = table->first[members], second = table->second[members];
+	if (!table->two_edges || members != 15)
+		return v[second] < v[first];
+	const int a_turned = v[1] < v[0], b_turned = v[3] < v[2];
+	const int32_t a0 = v[a_turned], a1 = v[!a_turned], b0 = v[2 + b_turned], b1 = v[3 - b_turned];
+	const int exchanged = b0 < a0 || (b0 == a0 && b1 < a1);
+	return (unsigned)(a_turned | b_turned << 1 | exchanged << 2);
+}
+
 /* The stencil's closest point, clamped, from the feature's own. */
 INLINE void feature_closest_point(const struct feature *f, const double own[2], double out[2])
 {

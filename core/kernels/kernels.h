@@ -58,6 +58,14 @@ struct geometry_workspace {
 	double good[FRIC_SPAN];                                 /* 0 for contacts that need double-double */
 };
 
+/* The workspace for the closest features of a span of contacts, in plain doubles. */
+struct feature_workspace {
+	size_t n;
+	double (*position)[3][FRIC_SPAN]; /* [stencil's size] positions of the stencils' vertices; in 2D z is 0 */
+	double members[FRIC_SPAN];        /* result: bits as a number (geometry/features.h) */
+	double certain[FRIC_SPAN];        /* result: 0 for contacts that need double-double */
+};
+
 struct derivative_kernels; /* derivatives.h */
 
 struct fric_kernels {
@@ -87,6 +95,8 @@ struct fric_kernels {
 	const struct derivative_kernels *derivatives;
 	/* Indexed by [precise][geometry]; planes have no kernel. Precise: the distance is accurate enough for a barrier. */
 	void (*geometry[2][N_GEOMETRIES])(struct geometry_workspace *work);
+	/* By geometry; NULL for those without a choice of features. */
+	void (*features[N_GEOMETRIES])(struct feature_workspace *work);
 	/* The gaps of a span of contacts, by kind (barrier/gap.h). */
 	void (*gaps[GAP_N_KINDS])(struct gap_workspace *work);
 	/* Energies of a span, times the contacts' weights. NULL: use energy_at. */

@@ -8,14 +8,15 @@
 #include "core/base/memory.h"
 #include "core/base/vectors.h"
 #include "core/contacts/span.h"
-#include "core/geometry/features.h"
 #include "core/kernels/kernels.h"
 #include "core/order/groups.h"
+#include "core/prepare/span_features.h"
 
 struct creation {
 	struct fric_current *current;
 	const double *positions;
 	const struct fric_kernels *kernels;
+	const struct feature_tables *tables;
 	struct energy_scale scale;
 	bool ordinary; /* doubles are accurate enough for the barrier's numbers */
 	atomic_size_t n_skipped;
@@ -26,9 +27,9 @@ struct gathering {
 	const struct creation *task;
 	struct span span;
 	uint8_t code[FRIC_SPAN];
-	struct feature features[FRIC_SPAN]; /* of searched contacts */
-	double rest[FRIC_SPAN];             /* of the distance */
-	double extreme[FRIC_SPAN];          /* 1: doubles may not be accurate enough for the energy */
+	struct span_features features;
+	double rest[FRIC_SPAN];    /* of the distance */
+	double extreme[FRIC_SPAN]; /* 1: doubles may not be accurate enough for the energy */
 };
 
 static const struct fric_contacts *contacts_of(const struct gathering *d)
@@ -36,43 +37,37 @@ static const struct fric_contacts *contacts_of(const struct gathering *d)
 	return d->task->current->contacts;
 }
 
-/* ---- features ---- */
+/* ---- positions ---- */
 
-static enum gap_kind kind_of(const struct feature *f)
-{
-	static const enum gap_kind kinds[N_GEOMETRIES] = {[TWO_POINTS] = GAP_POINTS,
-	                                                  [POINT_LINE] = GAP_LINE,
-	                                                  [TWO_LINES] = GAP_LINES,
-	                                                  [POINT_TRIANGLE] = GAP_TRIANGLE,
-	                                                  [POINT_PLANE] = GAP_PLANE};
-	return kinds[geometry_of(f->type)];
-}
-
-/* Copies point v of a feature. Planes have their origin and normal as points 1 and 2. */
-static void copy_point(const struct gathering *d, size_t j, const struct feature *f, int v, double p[3])
+/* Planes have their origin and normal as points 1 and 2. */
+static void load_planes(const struct gathering *d, double position[FRIC_MAX_STENCIL][3][FRIC_SPAN])
 {
 	const struct fric_contacts *c = contacts_of(d);
-	const size_t i = d->span.begin + j, dim = (size_t)c->dim;
-	p[2] = 0;
-	if (d->span.type == FRIC_PLANE_VERTEX && v > 0) {
-		for (size_t a = 0; a < 3; a++)
-			p[a] = c->plane[(v == 1 ? 3 : 0) + a][i - c->start[FRIC_PLANE_VERTEX]];
-		return;
+	const size_t first = d->span.begin - c->start[FRIC_PLANE_VERTEX];
+	for (size_t a = 0; a < 3; a++) {
+		memcpy(position[1][a], c->plane[3 + a] + first, d->span.n * sizeof(double));
+		memcpy(position[2][a], c->plane[a] + first, d->span.n * sizeof(double));
 	}
-	memcpy(p, d->task->positions + (size_t)c->vertices[f->member[v]][i] * dim, dim * sizeof(double));
 }
 
-static int n_points(enum gap_kind kind)
+static void load_positions(const struct gathering *d, double position[FRIC_MAX_STENCIL][3][FRIC_SPAN])
 {
-	static const int n[GAP_N_KINDS] = {2, 3, 4, 4, 3};
-	return n[kind];
+	const struct fric_contacts *c = contacts_of(d);
+	const size_t n = d->span.n, dim = (size_t)c->dim;
+	for (int k = 0; k < stencil_size_of(d->span.type); k++) {
+		const int32_t *vertices = c->vertices[k] + d->span.begin;
+		for (size_t j = 0; j < n; j++) {
+			const double *p = d->task->positions + (size_t)vertices[j] * dim;
+			position[k][0][j] = p[0];
+			position[k][1][j] = p[1];
+			position[k][2][j] = dim == 3 ? p[2] : 0;
+		}
+	}
+	if (d->span.type == FRIC_PLANE_VERTEX)
+		load_planes(d, position);
 }
 
-static void points_of(const struct gathering *d, size_t j, const struct feature *f, double p[FRIC_MAX_STENCIL][3])
-{
-	for (int v = 0; v < n_points(kind_of(f)); v++)
-		copy_point(d, j, f, v, p[v]);
-}
+/* ---- features ---- */
 
 static double mollifier_at(const struct gathering *d, size_t j)
 {
@@ -80,48 +75,64 @@ static double mollifier_at(const struct gathering *d, size_t j)
 	return c->mollifier.data && d->span.type == FRIC_EDGE_EDGE ? *column_at(c->mollifier, d->span.begin + j) : 0;
 }
 
-static bool is_searched(const struct gathering *d, size_t j)
-{
-	if (d->span.type == FRIC_VERTEX_VERTEX || d->span.type == FRIC_PLANE_VERTEX)
-		return false;
-	return contacts_of(d)->features_from == FRIC_FEATURES_SEARCH || mollifier_at(d, j) > 0;
-}
-
-static enum fric_code search(struct gathering *d, size_t j)
+/* Notes which features are searched. @return whether any is */
+static bool note_searched(struct gathering *d)
 {
 	const struct fric_contacts *c = contacts_of(d);
-	struct fric_current *current = d->task->current;
-	const size_t i = d->span.begin + j;
-	const double mu = mollifier_at(d, j);
-	double p[FRIC_MAX_STENCIL][3];
-	int32_t vertices[FRIC_MAX_STENCIL];
-	for (int k = 0; k < FRIC_MAX_STENCIL; k++)
-		vertices[k] = c->vertices[k][i];
-	points_of(d, j, &d->features[j], p);
-	const double *const at[] = {p[0], p[1], p[2], p[3]};
-	const unsigned members = fricp_closest_feature(d->span.type, c->dim, at, vertices);
-	if (members == 0)
-		return FRIC_E_NOT_FINITE;
-	if (mu > 0 && fricp_edges_within(at, mu))
-		current->form[i] = FORM_MOLLIFIED;
-	current->feature[i] = (uint8_t)members;
-	d->features[j] = fricp_feature_of(d->span.type, members, vertices);
-	return FRIC_OK;
+	const bool has_choice = d->span.type != FRIC_VERTEX_VERTEX && d->span.type != FRIC_PLANE_VERTEX;
+	bool any = has_choice && c->features_from == FRIC_FEATURES_SEARCH;
+	memset(d->features.searched, any, d->span.n);
+	if (any || !c->mollifier.data || d->span.type != FRIC_EDGE_EDGE)
+		return any;
+	for (size_t j = 0; j < d->span.n; j++)
+		any |= d->features.searched[j] = mollifier_at(d, j) > 0;
+	return any;
 }
 
-/* Finds the feature of contact j, and whether it is mollified. */
-static void find_feature(struct gathering *d, size_t j)
+/* Whether the edges of contact j are so nearly parallel that its mollifier is below 1. */
+static bool is_mollified(const struct gathering *d, size_t j)
+{
+	const double mollifier = mollifier_at(d, j);
+	double p[FRIC_MAX_STENCIL][3];
+	if (!(mollifier > 0))
+		return false;
+	for (int k = 0; k < FRIC_MAX_STENCIL; k++)
+		copy_position(&d->features, k, j, p[k]);
+	return fricp_edges_within((const double *const[]){p[0], p[1], p[2], p[3]}, mollifier);
+}
+
+static void find_features(struct gathering *d)
 {
 	struct fric_current *current = d->task->current;
-	const enum fric_type type = d->span.type;
-	const size_t i = d->span.begin + j;
-	current->form[i] = 0;
-	current->feature[i] = (uint8_t)((1u << stencil_size_of(type)) - 1);
-	d->features[j] = whole_stencil(type);
-	d->code[j] = (uint8_t)(is_searched(d, j) ? search(d, j) : FRIC_OK);
+	const struct span_features *f = &d->features;
+	const uint8_t all = (uint8_t)((1u << stencil_size_of(d->span.type)) - 1);
+	fricp_find_features(d->task->kernels, d->task->tables, contacts_of(d), d->span, &d->features);
+	for (size_t j = 0; j < d->span.n; j++) {
+		const size_t i = d->span.begin + j;
+		const bool failed = f->searched[j] && !f->members[j];
+		d->code[j] = failed ? FRIC_E_NOT_FINITE : FRIC_OK;
+		current->feature[i] = f->members[j] ? f->members[j] : all;
+		current->form[i] = !failed && is_mollified(d, j) ? FORM_MOLLIFIED : 0;
+	}
 }
 
 /* ---- gaps ---- */
+
+static enum gap_kind kind_of(enum fric_type type)
+{
+	static const enum gap_kind kinds[N_GEOMETRIES] = {[TWO_POINTS] = GAP_POINTS,
+	                                                  [POINT_LINE] = GAP_LINE,
+	                                                  [TWO_LINES] = GAP_LINES,
+	                                                  [POINT_TRIANGLE] = GAP_TRIANGLE,
+	                                                  [POINT_PLANE] = GAP_PLANE};
+	return kinds[geometry_of(type)];
+}
+
+static int n_points(enum gap_kind kind)
+{
+	static const int n[GAP_N_KINDS] = {2, 3, 4, 4, 3};
+	return n[kind];
+}
 
 static uint8_t curved(const struct gathering *d, enum gap_kind kind)
 {
@@ -131,36 +142,33 @@ static uint8_t curved(const struct gathering *d, enum gap_kind kind)
 	return kind == GAP_LINE && !flat ? FORM_CURVED_SECOND : 0;
 }
 
-/* Stores a gap, whose coordinates are those of the feature. If the feature's sides are exchanged, so are the signs of n
- * and of the second tangent. */
-static void store_gap(struct gathering *d, size_t j, const struct feature *f, const struct gap *g)
+static void put_gap(struct gap_workspace *w, size_t m, const struct gap *g)
 {
-	struct fric_current *current = d->task->current;
-	const size_t i = d->span.begin + j;
-	const double sign = f->exchanged ? -1 : 1, n[3] = {g->normal.x, g->normal.y, g->normal.z},
-				 t[3] = {g->first.x, g->first.y, g->first.z}, own[2] = {g->a, g->b};
-	const bool in_plane = contacts_of(d)->dim == 2 && kind_of(f) != GAP_LINE;
-	double at[2] = {own[0], own[1]};
-	current->form[i] |= curved(d, kind_of(f));
-	if (is_searched(d, j))
-		feature_closest_point(f, own, at);
-	for (int m = 0; m < 2; m++) {
-		const struct feature_coordinate of = f->coordinate[m];
-		current->closest_point[m][i] = at[m];
-		current->slide[m][i] = sign * of.slope * g->slide[of.of];
-		current->slide[2 + m][i] = of.slope * g->slide[2 + of.of];
-	}
+	const double n[3] = {g->normal.x, g->normal.y, g->normal.z}, t[3] = {g->first.x, g->first.y, g->first.z};
+	w->closest_point[0][m] = g->a;
+	w->closest_point[1][m] = g->b;
 	for (int a = 0; a < 3; a++) {
-		current->normal[a][i] = sign * n[a];
-		current->tangent[a][i] = t[a];
+		w->normal[a][m] = n[a];
+		w->first[a][m] = t[a];
 	}
-	if (in_plane) {
-		current->tangent[0][i] = -current->normal[1][i];
-		current->tangent[1][i] = current->normal[0][i];
-		current->tangent[2][i] = 0;
-	}
-	current->distance[i] = g->distance;
-	d->rest[j] = g->rest;
+	for (int e = 0; e < 4; e++)
+		w->slide[e][m] = g->slide[e];
+	w->distance[m] = g->distance;
+	w->rest[m] = g->rest;
+}
+
+/* Finds gap m of a workspace, that of contact j, in 113 bits. */
+static void find_gap(struct gathering *d, enum gap_kind kind, struct gap_workspace *w, size_t m, size_t j)
+{
+	double p[FRIC_MAX_STENCIL][3];
+	struct gap gap = {0};
+	for (int v = 0; v < n_points(kind); v++)
+		for (int a = 0; a < 3; a++)
+			p[v][a] = w->position[v][a][m];
+	d->code[j] =
+		(uint8_t)fricp_gap(kind, !d->features.searched[j], (const double *const[]){p[0], p[1], p[2], p[3]}, &gap);
+	put_gap(w, m, &gap);
+	d->extreme[j] = !gap_scale(gap.distance);
 }
 
 #define POINT(k) ((struct v3){w->position[k][0][i], w->position[k][1][i], w->position[k][2][i]})
@@ -176,52 +184,32 @@ static void plain_gaps(enum gap_kind kind, struct gap_workspace *w)
 	}
 }
 
-static void run_gaps(const struct gathering *d, enum gap_kind kind, struct gap_workspace *w)
+/* Computes the gaps of a workspace. @param of  [n] the contacts' places in the span; NULL: all in order */
+static void run_gaps(struct gathering *d, enum gap_kind kind, const uint8_t *of, struct gap_workspace *w)
 {
 	if (d->task->kernels->gaps[kind])
 		d->task->kernels->gaps[kind](w);
 	else
 		plain_gaps(kind, w);
-}
-
-/* Finds the gap of contact j in 113 bits. */
-static void find_gap(struct gathering *d, size_t j, const struct feature *f, struct gap *gap)
-{
-	double p[FRIC_MAX_STENCIL][3];
-	points_of(d, j, f, p);
-	const double *const at[] = {p[0], p[1], p[2], p[3]};
-	d->code[j] = (uint8_t)fricp_gap(kind_of(f), !is_searched(d, j), at, gap);
-	d->extreme[j] = !gap_scale(gap->distance);
+	for (size_t m = 0; m < w->n; m++) {
+		const size_t j = of ? of[m] : m;
+		d->extreme[j] = 0;
+		if (w->good[m] == 0)
+			find_gap(d, kind, w, m, j);
+		d->rest[j] = w->rest[m];
+	}
 }
 
 /* ---- gaps of given features in space: in place ---- */
 
-static void load_positions(const struct gathering *d, const struct feature *f, struct gap_workspace *w)
-{
-	const struct fric_contacts *c = contacts_of(d);
-	const size_t n = d->span.n, k = (size_t)stencil_size_of(d->span.type);
-	for (size_t v = 0; v < k; v++)
-		for (size_t j = 0; j < n; j++) {
-			const double *p = d->task->positions + 3 * (size_t)c->vertices[v][d->span.begin + j];
-			w->position[v][0][j] = p[0];
-			w->position[v][1][j] = p[1];
-			w->position[v][2][j] = p[2];
-		}
-	for (size_t v = k; v < (size_t)n_points(kind_of(f)); v++)
-		for (size_t j = 0; j < n; j++) {
-			double p[3];
-			copy_point(d, j, f, (int)v, p);
-			for (int a = 0; a < 3; a++)
-				w->position[v][a][j] = p[a];
-		}
-}
-
 static void find_given_gaps(struct gathering *d)
 {
 	struct fric_current *current = d->task->current;
-	const struct feature whole = whole_stencil(d->span.type);
+	const enum gap_kind kind = kind_of(d->span.type);
 	const size_t begin = d->span.begin, n = d->span.n;
-	struct gap_workspace w = {.n = n, .distance = current->distance + begin};
+	struct gap_workspace w;
+	w.n = n;
+	w.distance = current->distance + begin;
 	for (int m = 0; m < 2; m++)
 		w.closest_point[m] = current->closest_point[m] + begin;
 	for (int a = 0; a < 3; a++) {
@@ -230,20 +218,11 @@ static void find_given_gaps(struct gathering *d)
 	}
 	for (int e = 0; e < 4; e++)
 		w.slide[e] = current->slide[e] + begin;
-	load_positions(d, &whole, &w);
-	run_gaps(d, kind_of(&whole), &w);
+	load_positions(d, w.position);
 	memset(current->feature + begin, (1 << stencil_size_of(d->span.type)) - 1, n);
-	memset(current->form + begin, curved(d, kind_of(&whole)), n);
+	memset(current->form + begin, curved(d, kind), n);
 	memset(d->code, FRIC_OK, n);
-	for (size_t j = 0; j < n; j++) {
-		struct gap gap;
-		d->rest[j] = w.rest[j];
-		d->extreme[j] = 0;
-		if (w.good[j] != 0)
-			continue;
-		find_gap(d, j, &whole, &gap);
-		store_gap(d, j, &whole, &gap);
-	}
+	run_gaps(d, kind, NULL, &w);
 }
 
 /* ---- gaps of any features ---- */
@@ -267,63 +246,75 @@ static void open_results(struct gap_results *r, struct gap_workspace *w)
 	w->distance = r->distance;
 }
 
-static struct gap gap_at(const struct gap_workspace *w, size_t m)
+/* Stores a gap, whose coordinates are those of the feature. If the feature's sides are exchanged, so are the signs of n
+ * and of the second tangent. */
+static void store_gap(struct gathering *d, size_t j, const struct gap_results *r, size_t m, bool in_plane)
 {
-	return (struct gap){.a = w->closest_point[0][m],
-	                    .b = w->closest_point[1][m],
-	                    .normal = {w->normal[0][m], w->normal[1][m], w->normal[2][m]},
-	                    .first = {w->first[0][m], w->first[1][m], w->first[2][m]},
-	                    .slide = {w->slide[0][m], w->slide[1][m], w->slide[2][m], w->slide[3][m]},
-	                    .distance = w->distance[m],
-	                    .rest = w->rest[m]};
+	struct fric_current *current = d->task->current;
+	const struct feature *f = d->features.of[j];
+	const size_t i = d->span.begin + j;
+	const double sign = f->exchanged ? -1 : 1, own[2] = {r->closest_point[0][m], r->closest_point[1][m]};
+	double at[2] = {own[0], own[1]};
+	if (d->features.searched[j])
+		feature_closest_point(f, own, at);
+	UNROLL
+	for (int c = 0; c < 2; c++) {
+		const struct feature_coordinate of = f->coordinate[c];
+		current->closest_point[c][i] = at[c];
+		current->slide[c][i] = sign * of.slope * r->slide[of.of][m];
+		current->slide[2 + c][i] = of.slope * r->slide[2 + of.of][m];
+	}
+	UNROLL
+	for (int a = 0; a < 3; a++) {
+		current->normal[a][i] = sign * r->normal[a][m];
+		current->tangent[a][i] = r->first[a][m];
+	}
+	if (in_plane) {
+		current->tangent[0][i] = -current->normal[1][i];
+		current->tangent[1][i] = current->normal[0][i];
+		current->tangent[2][i] = 0;
+	}
+	current->distance[i] = r->distance[m];
 }
 
 /* Finds the gaps of some contacts of the span, all of one kind. */
-static void find_gaps(struct gathering *d, enum gap_kind kind, const uint8_t *which, size_t n)
+static void find_gaps(struct gathering *d, enum gap_kind kind, const struct alike *alike)
 {
 	struct gap_results results;
-	struct gap_workspace w = {.n = n};
+	struct gap_workspace w;
+	const bool in_plane = contacts_of(d)->dim == 2 && kind != GAP_LINE;
+	const uint8_t form = curved(d, kind);
+	w.n = alike->n;
 	open_results(&results, &w);
-	for (size_t m = 0; m < n; m++) {
-		double p[FRIC_MAX_STENCIL][3] = {{0}};
-		points_of(d, which[m], &d->features[which[m]], p);
-		for (int v = 0; v < n_points(kind); v++)
-			for (int a = 0; a < 3; a++)
-				w.position[v][a][m] = p[v][a];
-	}
-	run_gaps(d, kind, &w);
-	for (size_t m = 0; m < n; m++) {
-		const size_t j = which[m];
-		struct gap gap = gap_at(&w, m);
-		d->extreme[j] = 0;
-		if (w.good[m] == 0)
-			find_gap(d, j, &d->features[j], &gap);
-		store_gap(d, j, &d->features[j], &gap);
+	fricp_gather_positions(&d->features, alike, n_points(kind), w.position);
+	run_gaps(d, kind, alike->at, &w);
+	for (size_t m = 0; m < alike->n; m++) {
+		d->task->current->form[d->span.begin + alike->at[m]] |= form;
+		store_gap(d, alike->at[m], &results, m, in_plane);
 	}
 }
 
 static void find_searched_gaps(struct gathering *d)
 {
+	struct alike alike[GAP_N_KINDS];
+	for (int kind = 0; kind < GAP_N_KINDS; kind++)
+		alike[kind].n = 0;
+	load_positions(d, d->features.position);
+	find_features(d);
 	for (size_t j = 0; j < d->span.n; j++)
-		find_feature(d, j);
-	for (enum gap_kind kind = 0; kind < GAP_N_KINDS; kind++) {
-		uint8_t which[FRIC_SPAN];
-		size_t n = 0;
-		for (size_t j = 0; j < d->span.n; j++)
-			if (d->code[j] == FRIC_OK && kind_of(&d->features[j]) == kind)
-				which[n++] = (uint8_t)j;
-		if (n)
-			find_gaps(d, kind, which, n);
-	}
+		if (d->code[j] == FRIC_OK) {
+			struct alike *a = &alike[kind_of(d->features.of[j]->type)];
+			a->at[a->n++] = (uint8_t)j;
+		}
+	for (enum gap_kind kind = 0; kind < GAP_N_KINDS; kind++)
+		if (alike[kind].n)
+			find_gaps(d, kind, &alike[kind]);
 }
 
 static void find_all_gaps(struct gathering *d)
 {
-	const struct fric_contacts *c = contacts_of(d);
-	bool searched = c->dim == 2;
-	for (size_t j = 0; j < d->span.n && !searched; j++)
-		searched = is_searched(d, j);
-	if (searched)
+	const bool searched = note_searched(d);
+	if (searched || contacts_of(d)->dim == 2)
 		find_searched_gaps(d);
 	else
 		find_given_gaps(d);
@@ -434,6 +425,10 @@ static void settle(struct gathering *d, size_t *n_skipped, struct fault *fault)
 {
 	struct fric_current *current = d->task->current;
 	const struct fric_contacts *c = contacts_of(d);
+	if (!c->n_skipped && !some_bits(d->code, d->span.n)) {
+		memcpy(current->at.skipped + d->span.begin, c->skipped + d->span.begin, d->span.n);
+		return;
+	}
 	for (size_t j = 0; j < d->span.n && fault->code == FRIC_OK; j++) {
 		const size_t i = d->span.begin + j;
 		const enum fric_code before = skip_reason(c, i), here = (enum fric_code)d->code[j];
@@ -562,11 +557,14 @@ enum fric_code fric_current_create(const struct fric_context *context, const str
 	*current = NULL;
 	if (!made)
 		return report_code(FRIC_E_MEMORY, error);
+	struct feature_tables tables;
 	struct creation task = {.current = made,
 	                        .positions = positions,
 	                        .kernels = fricp_kernels_of(context),
+	                        .tables = &tables,
 	                        .scale = energy_scale_of(&contacts->barrier),
 	                        .ordinary = energy_is_ordinary(&contacts->barrier)};
+	fricp_list_all_features(contacts, &tables);
 	memcpy(made->positions, positions, contacts->n_vertices * (size_t)contacts->dim * sizeof(double));
 	const struct fault fault = fricp_parallel_contacts(context, contacts, create_chunk, &task);
 	made->n_skipped = atomic_load(&task.n_skipped);

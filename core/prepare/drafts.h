@@ -15,10 +15,13 @@ static inline const double *row(struct fric_values values, size_t i)
 	return values.data + i * values.stride;
 }
 
+struct feature_tables; /* span_features.h */
+
 struct preparation {
 	const struct fric_batch *batch;
 	struct fric_contacts *contacts;
 	const struct fric_kernels *kernels;
+	const struct feature_tables *tables; /* set if features are searched */
 	atomic_size_t n_skipped;
 	atomic_bool some_extreme, some_extreme_mu; /* some contacts, or some coefficients, are not ordinary */
 };

@@ -16,6 +16,7 @@
 #include "core/prepare/coefficients.h"
 #include "core/prepare/drafts.h"
 #include "core/prepare/search.h"
+#include "core/prepare/span_features.h"
 
 static void store_value(struct column column, size_t to, double x)
 {
@@ -404,7 +405,10 @@ static enum fric_code prepare_part(const struct fric_context *context, const str
 	struct fric_contacts *c = fricp_contacts_create(context->memory, batch);
 	if (!c)
 		return report_code(FRIC_E_MEMORY, error);
-	struct preparation task = {.batch = batch, .contacts = c, .kernels = fricp_kernels_of(context)};
+	struct feature_tables tables;
+	struct preparation task = {.batch = batch, .contacts = c, .kernels = fricp_kernels_of(context), .tables = &tables};
+	if (c->feature)
+		fricp_list_all_features(c, &tables);
 	const struct fault fault = fricp_parallel_contacts(context, c, prepare_chunk, &task);
 	if (fault.code != FRIC_OK) {
 		fricp_report_fault(c, fault, error);

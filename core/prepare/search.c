@@ -1,12 +1,8 @@
 #include "core/prepare/search.h"
 
-#include "core/geometry/features.h"
+#include <string.h>
 
-/* A contact as its feature sees it. */
-struct found {
-	struct feature feature;
-	const double *p[FRIC_MAX_STENCIL]; /* positions of the feature's members */
-};
+#include "core/prepare/span_features.h"
 
 /* The mollifier of contact j, 0 if it has none. */
 static double mollifier_at(const struct drafts *d, size_t j)
@@ -20,53 +16,52 @@ static bool is_searched(const struct drafts *d, size_t j)
 	return d->task->batch->closest_features == FRIC_FEATURES_SEARCH || mollifier_at(d, j) > 0;
 }
 
-static struct found found_at(const struct drafts *d, size_t j)
+static void load(const struct drafts *d, struct span_features *f)
 {
-	const unsigned members = d->task->contacts->feature[d->span.begin + j];
-	struct found f = {members ? fricp_feature_of(d->span.type, members, stencil_at(d, j)) : whole_stencil(d->span.type),
-	                  {0}};
-	for (int k = 0; k < stencil_size_of(f.feature.type); k++)
-		f.p[k] = position_at(d, j, f.feature.member[k]);
-	return f;
+	const int dim = d->task->batch->dim;
+	for (size_t j = 0; j < d->span.n; j++)
+		f->searched[j] = is_searched(d, j);
+	for (int v = 0; v < stencil_size_of(d->span.type); v++)
+		for (size_t j = 0; j < d->span.n; j++) {
+			const double *p = position_at(d, j, v);
+			f->position[v][0][j] = p[0];
+			f->position[v][1][j] = p[1];
+			f->position[v][2][j] = dim == 3 ? p[2] : 0;
+		}
 }
 
 /* Stores the geometry of a feature as the contact's. Closest points are clamped only if searched. */
-static void store(const struct drafts *d, size_t j, const struct feature *feature, struct fric_geometry *g)
+static void store(const struct drafts *d, const struct span_features *f, size_t j, struct fric_geometry *g)
 {
 	const double own[2] = {g->closest_point[0], g->closest_point[1]};
-	if (d->task->contacts->feature[d->span.begin + j])
-		feature_closest_point(feature, own, g->closest_point);
+	if (f->members[j])
+		feature_closest_point(f->of[j], own, g->closest_point);
 	store_geometry(d, j, g);
 }
 
-static enum fric_code find_one(const struct drafts *d, size_t j, const struct found *f)
+static enum fric_code find_one(const struct drafts *d, const struct span_features *f, size_t j)
 {
+	const struct feature *feature = f->of[j];
 	struct fric_geometry g = {0};
+	const double *p[FRIC_MAX_STENCIL] = {0};
+	for (int k = 0; k < stencil_size_of(feature->type); k++)
+		p[k] = position_at(d, j, feature->member[k]);
 	const enum fric_code code =
-		fricp_stencil_geometry(f->feature.type, d->task->batch->dim, f->p, !d->group->normal_force.data, &g);
-	store(d, j, &f->feature, &g);
+		fricp_stencil_geometry(feature->type, d->task->batch->dim, p, !d->group->normal_force.data, &g);
+	store(d, f, j, &g);
 	return code;
 }
-
-/* Contacts of the span whose features are of one type. */
-struct alike {
-	size_t n;
-	uint8_t at[FRIC_SPAN];
-};
 
 /* Results of a geometry kernel. */
 struct results {
 	double closest_point[2][FRIC_SPAN], tangent_basis[6][FRIC_SPAN], distance[FRIC_SPAN];
 };
 
-static void run_kernel(const struct drafts *d, enum fric_type type, const struct found *found,
+static void run_kernel(const struct drafts *d, enum fric_type type, const struct span_features *f,
                        const struct alike *alike, struct geometry_workspace *work, struct results *results)
 {
 	work->n = alike->n;
-	for (size_t m = 0; m < alike->n; m++)
-		for (int k = 0; k < stencil_size_of(type); k++)
-			for (int a = 0; a < 3; a++)
-				work->position[k][a][m] = found[alike->at[m]].p[k][a];
+	fricp_gather_positions(f, alike, stencil_size_of(type), work->position);
 	for (int m = 0; m < 2; m++)
 		work->closest_point[m] = results->closest_point[m];
 	for (int e = 0; e < 6; e++)
@@ -75,42 +70,51 @@ static void run_kernel(const struct drafts *d, enum fric_type type, const struct
 	d->task->kernels->geometry[!d->group->normal_force.data][geometry_of(type)](work);
 }
 
-static void store_result(const struct drafts *d, size_t j, const struct feature *feature, const struct results *results,
+static void store_result(const struct drafts *d, const struct span_features *f, size_t j, const struct results *results,
                          size_t m)
 {
 	struct fric_geometry g = {.closest_point = {results->closest_point[0][m], results->closest_point[1][m]},
 	                          .distance = results->distance[m]};
 	for (int e = 0; e < 6; e++)
 		g.tangent_basis[e] = results->tangent_basis[e][m];
-	store(d, j, feature, &g);
+	store(d, f, j, &g);
 }
 
-static void find_alike(struct drafts *d, enum fric_type type, const struct found *found, const struct alike *alike)
+/* Finds the geometry of contacts whose features are of one type. */
+static void find_alike(struct drafts *d, enum fric_type type, const struct span_features *f, const struct alike *alike)
 {
 	const bool by_kernel = d->task->batch->dim == 3 && d->task->kernels->geometry[0][geometry_of(type)];
 	struct geometry_workspace work;
 	struct results results;
 	if (by_kernel)
-		run_kernel(d, type, found, alike, &work, &results);
+		run_kernel(d, type, f, alike, &work, &results);
 	for (size_t m = 0; m < alike->n; m++) {
 		const size_t j = alike->at[m];
 		if (by_kernel && work.good[m] != 0)
-			store_result(d, j, &found[j].feature, &results, m);
+			store_result(d, f, j, &results, m);
 		else
-			d->code[j] = (uint8_t)find_one(d, j, &found[j]);
+			d->code[j] = (uint8_t)find_one(d, f, j);
 	}
 }
 
 /* Without a feature, because a difference of coordinates does not fit a double, the whole stencil has the same fault. */
-static void find_feature(const struct drafts *d, size_t j)
+void fricp_search_geometries(struct drafts *d)
 {
-	const double *p[FRIC_MAX_STENCIL] = {0};
-	unsigned members = 0;
-	if (is_searched(d, j)) {
-		positions_at(d, j, p);
-		members = fricp_closest_feature(d->span.type, d->task->batch->dim, p, stencil_at(d, j));
+	struct span_features f;
+	struct alike alike[FRIC_N_VERTEX_TYPES];
+	for (int type = 0; type < FRIC_N_VERTEX_TYPES; type++)
+		alike[type].n = 0;
+	load(d, &f);
+	fricp_find_features(d->task->kernels, d->task->tables, d->task->contacts, d->span, &f);
+	memcpy(d->task->contacts->feature + d->span.begin, f.members, d->span.n);
+	memset(d->code, FRIC_OK, d->span.n);
+	for (size_t j = 0; j < d->span.n; j++) {
+		struct alike *a = &alike[f.of[j]->type];
+		a->at[a->n++] = (uint8_t)j;
 	}
-	d->task->contacts->feature[d->span.begin + j] = (uint8_t)members;
+	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
+		if (alike[type].n)
+			find_alike(d, type, &f, &alike[type]);
 }
 
 static bool is_mollified(const struct drafts *d, size_t j)
@@ -122,27 +126,27 @@ static bool is_mollified(const struct drafts *d, size_t j)
 	return fricp_edges_within(p, mollifier);
 }
 
-void fricp_search_geometries(struct drafts *d)
-{
-	struct found found[FRIC_SPAN];
-	struct alike alike[FRIC_N_VERTEX_TYPES] = {{0}};
-	for (size_t j = 0; j < d->span.n; j++) {
-		d->code[j] = FRIC_OK;
-		find_feature(d, j);
-		found[j] = found_at(d, j);
-		struct alike *a = &alike[found[j].feature.type];
-		a->at[a->n++] = (uint8_t)j;
-	}
-	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
-		if (alike[type].n)
-			find_alike(d, type, found, &alike[type]);
-}
-
 void fricp_mark_mollified(struct drafts *d)
 {
 	for (size_t j = 0; j < d->span.n; j++)
 		if (d->code[j] == FRIC_OK && is_mollified(d, j))
 			d->code[j] = MOLLIFIED;
+}
+
+/* A contact as its feature sees it. */
+struct found {
+	struct feature feature;
+	const double *p[FRIC_MAX_STENCIL]; /* positions of the feature's members */
+};
+
+static struct found found_at(const struct drafts *d, size_t j)
+{
+	const unsigned members = d->task->contacts->feature[d->span.begin + j];
+	struct found f = {members ? fricp_feature_of(d->span.type, members, stencil_at(d, j)) : whole_stencil(d->span.type),
+	                  {0}};
+	for (int k = 0; k < stencil_size_of(f.feature.type); k++)
+		f.p[k] = position_at(d, j, f.feature.member[k]);
+	return f;
 }
 
 enum fric_code fricp_searched_grain(const struct drafts *d, size_t j, const double grain[3], double tangent_basis[6])

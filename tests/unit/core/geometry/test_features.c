@@ -381,6 +381,39 @@ static void test_canonical_order(void **state)
 	check_feature(FRIC_PLANE_VERTEX, 1, v, FRIC_PLANE_VERTEX, (int[]){0}, false);
 }
 
+/* The table gives what fricp_feature_of finds, for every feature and order of indices. */
+static void test_table(void **state)
+{
+	struct rng rng = {4};
+	struct feature_table tables[3];
+	bool seen[3][16][8] = {{{false}}};
+	int n_seen = 0;
+	(void)state;
+	for (int t = 0; t < 3; t++)
+		fricp_list_features(types[t], &tables[t]);
+	for (int i = 0; i < 6000; i++) {
+		double p[4][3];
+		int32_t vertices[4];
+		const int t = i % 3;
+		number_vertices(&rng, vertices);
+		for (int k = 0; k < 4; k++)
+			for (int d = 0; d < 3; d++)
+				p[k][d] = uniform(&rng, -1, 1);
+		const unsigned members = found_feature(types[t], 3, p, vertices);
+		const unsigned order = feature_order(&tables[t], members, vertices);
+		const struct feature f = fricp_feature_of(types[t], members, vertices);
+		assert_true(order < 8);
+		assert_memory_equal(&tables[t].of[members][order], &f, sizeof(f));
+		n_seen += !seen[t][members][order];
+		seen[t][members][order] = true;
+	}
+	assert_int_equal(n_seen, 6 + 24 + 13);
+	for (int t = 0; t < 3; t++) {
+		const struct feature whole = whole_stencil(types[t]);
+		assert_memory_equal(&tables[t].of[0][0], &whole, sizeof(whole));
+	}
+}
+
 /* The coordinates of the stencil give the feature's weights at its members, and 0 at the others. */
 static void test_weights(void **state)
 {
@@ -416,7 +449,7 @@ int main(void)
 		cmocka_unit_test(test_beside_a_border), cmocka_unit_test(test_rounded_borders),
 		cmocka_unit_test(test_nearly_parallel), cmocka_unit_test(test_short_edges),
 		cmocka_unit_test(test_too_far),         cmocka_unit_test(test_canonical_order),
-		cmocka_unit_test(test_weights),
+		cmocka_unit_test(test_weights),         cmocka_unit_test(test_table),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
