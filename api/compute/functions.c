@@ -7,14 +7,17 @@
 #include "api/validate/law.h"
 #include "core/fric_mollifier.h"
 
-struct api_function {
-	const char *name;
-	const char *meaning;
-	enum api_function_kind kind;
+struct formula {
 	double (*friction)(double y, double eps_v);
 	double (*mu)(double y, double mu_s, double mu_k, double eps_v, enum fric_transition transition);
 	double (*law)(double y, double mu_s, double mu_k, double eps_v, const struct fric_law *law);
 	double (*drag)(double y, double viscous);
+};
+
+struct api_function {
+	const char *name, *meaning;
+	enum api_function_kind kind;
+	const struct formula *formula;
 };
 
 static double drag_potential(double y, double viscous)
@@ -33,43 +36,32 @@ static double drag_slope(double y, double viscous)
 	return viscous;
 }
 
-/* clang-format off */
-static const struct api_function functions[] = {
-	{"smooth_friction_f0", "integral of f1: eps_v (1/3 + z^2 - z^3/3) below eps_v, |y| above", API_SMOOTH_FRICTION,
-	 .friction = fric_smooth_friction_f0},
-	{"smooth_friction_f1", "smooth step from 0 to 1: 2z - z^2 below eps_v, z = |y|/eps_v", API_SMOOTH_FRICTION,
-	 .friction = fric_smooth_friction_f1},
-	{"smooth_friction_f2", "derivative of f1", API_SMOOTH_FRICTION, .friction = fric_smooth_friction_f2},
-	{"smooth_friction_f1_over_x", "f1(y)/y, finite at 0", API_SMOOTH_FRICTION,
-	 .friction = fric_smooth_friction_f1_over_x},
-	{"smooth_friction_f2_x_minus_f1_over_x3", "(f2(y) y - f1(y))/y^3", API_SMOOTH_FRICTION,
-	 .friction = fric_smooth_friction_f2_x_minus_f1_over_x3},
-	{"smooth_mu", "coefficient of friction between mu_s and mu_k", API_SMOOTH_MU, .mu = fric_smooth_mu},
-	{"smooth_mu_derivative", "derivative of smooth_mu", API_SMOOTH_MU, .mu = fric_smooth_mu_derivative},
-	{"smooth_mu_f0", "integral of smooth_mu f1", API_SMOOTH_MU, .mu = fric_smooth_mu_f0},
-	{"smooth_mu_f1", "smooth_mu f1: friction force per normal force", API_SMOOTH_MU, .mu = fric_smooth_mu_f1},
-	{"smooth_mu_f2", "derivative of smooth_mu f1", API_SMOOTH_MU, .mu = fric_smooth_mu_f2},
-	{"smooth_mu_f1_over_x", "smooth_mu f1 / y, finite at 0", API_SMOOTH_MU, .mu = fric_smooth_mu_f1_over_x},
-	{"smooth_mu_f2_x_minus_mu_f1_over_x3", "(smooth_mu_f2(y) y - smooth_mu_f1(y))/y^3", API_SMOOTH_MU,
-	 .mu = fric_smooth_mu_f2_x_minus_mu_f1_over_x3},
-	{"law_potential", "potential per normal force with any law; its derivative is law_force", API_LAW,
-	 .law = fric_law_potential, .drag = drag_potential},
-	{"law_force", "friction force per normal force", API_LAW, .law = fric_law_force, .drag = drag_force},
-	{"law_force_over_speed", "law_force / y, finite at"
-		" 0", API_LAW, .law = fric_law_force_over_speed, .drag = drag_slope},
-	{"law_force_derivative", "derivative of law_force", API_LAW, .law = fric_law_force_derivative, .drag = drag_slope},
-	{"anisotropic_x_from_tau_aniso", "unit direction of tau_aniso; (1, 0) below 1e-10", .kind = API_DIRECTION},
-	{"anisotropic_mu_eff_f", "matchstick coefficients (static, kinetic) along tau_dir", .kind = API_ELLIPSE},
-	{"anisotropic_mu_eff_from_tau_aniso", "matchstick coefficients along tau_aniso, with scalar fallbacks",
-	 .kind = API_EFFECTIVE},
+/* What computes the functions of one value. Those that return pairs share evaluate_entry. */
+static const struct formula formulas[API_N_FUNCTIONS] = {
+	[API_SMOOTH_FRICTION_F0] = {.friction = fric_smooth_friction_f0},
+	[API_SMOOTH_FRICTION_F1] = {.friction = fric_smooth_friction_f1},
+	[API_SMOOTH_FRICTION_F2] = {.friction = fric_smooth_friction_f2},
+	[API_SMOOTH_FRICTION_F1_OVER_X] = {.friction = fric_smooth_friction_f1_over_x},
+	[API_SMOOTH_FRICTION_F2_X_MINUS_F1_OVER_X3] = {.friction = fric_smooth_friction_f2_x_minus_f1_over_x3},
+	[API_SMOOTH_MU_MU] = {.mu = fric_smooth_mu},
+	[API_SMOOTH_MU_DERIVATIVE] = {.mu = fric_smooth_mu_derivative},
+	[API_SMOOTH_MU_F0] = {.mu = fric_smooth_mu_f0},
+	[API_SMOOTH_MU_F1] = {.mu = fric_smooth_mu_f1},
+	[API_SMOOTH_MU_F2] = {.mu = fric_smooth_mu_f2},
+	[API_SMOOTH_MU_F1_OVER_X] = {.mu = fric_smooth_mu_f1_over_x},
+	[API_SMOOTH_MU_F2_X_MINUS_MU_F1_OVER_X3] = {.mu = fric_smooth_mu_f2_x_minus_mu_f1_over_x3},
+	[API_LAW_POTENTIAL] = {.law = fric_law_potential, .drag = drag_potential},
+	[API_LAW_FORCE] = {.law = fric_law_force, .drag = drag_force},
+	[API_LAW_FORCE_OVER_SPEED] = {.law = fric_law_force_over_speed, .drag = drag_slope},
+	[API_LAW_FORCE_DERIVATIVE] = {.law = fric_law_force_derivative, .drag = drag_slope},
 };
-/* clang-format on */
 
-enum { N_FUNCTIONS = sizeof(functions) / sizeof(functions[0]) };
+#define FUNCTION_OF(place, called, kind_of, means) [place] = {called, means, kind_of, &formulas[place]},
+static const struct api_function functions[] = {API_FUNCTIONS(FUNCTION_OF)};
 
 const struct api_function *api_function_find(const char *name)
 {
-	for (int i = 0; i < N_FUNCTIONS; i++)
+	for (int i = 0; i < API_N_FUNCTIONS; i++)
 		if (!strcmp(functions[i].name, name))
 			return &functions[i];
 	return NULL;
@@ -82,7 +74,7 @@ const struct api_object *api_function_parameters(const struct api_function *func
 
 bool api_function_describe(int i, const char **name, enum api_function_kind *kind)
 {
-	if (i >= N_FUNCTIONS)
+	if (i >= API_N_FUNCTIONS)
 		return false;
 	*name = functions[i].name;
 	*kind = functions[i].kind;
@@ -209,34 +201,33 @@ static void check_one_coefficient(struct api_check *check, const struct api_fiel
 		api_check_one_coefficient(check, call->known_law, &mu_k, call->n, 1, &call->mu_s, &call->mu_k);
 }
 
-static bool check_call(struct api_check *check, struct call *call)
+static bool check_call(struct api_check *check, struct api_field *root, struct call *call)
 {
-	struct api_field root = {.node = check->document->root};
 	const enum api_function_kind kind = call->function->kind;
 	const struct api_object *rules = &api_calls[kind];
-	api_check_object(check, &root, rules);
-	if (!json_is_object(root.node))
+	api_check_object(check, root, rules);
+	if (!json_is_object(root->node))
 		return false;
-	const struct api_field no_mu = api_ruled(&root, rules, API_CALL_NO_MU);
-	check_first(check, &root, call);
+	const struct api_field no_mu = api_ruled(root, rules, API_CALL_NO_MU);
+	check_first(check, root, call);
 	if (kind == API_SMOOTH_MU)
-		check_transition_of_mu(check, &root, call);
+		check_transition_of_mu(check, root, call);
 	if (kind == API_LAW)
-		check_law(check, &root, call);
+		check_law(check, root, call);
 	if (!api_check_bool(check, &no_mu, &call->no_mu))
 		call->no_mu = true; /* an unknown parameter may be a misspelt mu, so nothing else is required */
 	if (kind == API_SMOOTH_MU || kind == API_LAW || kind == API_EFFECTIVE) {
-		check_values(check, &root, call, API_CALL_MU_S, &call->mu_s);
-		check_values(check, &root, call, API_CALL_MU_K, &call->mu_k);
+		check_values(check, root, call, API_CALL_MU_S, &call->mu_s);
+		check_values(check, root, call, API_CALL_MU_K, &call->mu_k);
 	}
 	if (kind == API_LAW)
-		check_one_coefficient(check, &root, call);
+		check_one_coefficient(check, root, call);
 	if (kind == API_ELLIPSE || kind == API_EFFECTIVE) {
-		check_values(check, &root, call, API_CALL_MU_S_ANISO, &call->mu_s_aniso);
-		check_values(check, &root, call, API_CALL_MU_K_ANISO, &call->mu_k_aniso);
+		check_values(check, root, call, API_CALL_MU_S_ANISO, &call->mu_s_aniso);
+		check_values(check, root, call, API_CALL_MU_K_ANISO, &call->mu_k_aniso);
 	}
 	if (!gives_pairs(kind))
-		check_values(check, &root, call, API_CALL_EPS_V, &call->eps_v);
+		check_values(check, root, call, API_CALL_EPS_V, &call->eps_v);
 	return !check->fault->status;
 }
 
@@ -252,7 +243,7 @@ static double effective(const struct call *call, size_t i, const double directio
 /* Evaluates the law with its drag. */
 static double evaluate_law(const struct call *call, size_t i)
 {
-	const struct api_function *f = call->function;
+	const struct formula *f = call->function->formula;
 	const double y = *at(call->first, i);
 	struct fric_law law = call->law;
 	law.stribeck_speed = call->stribeck_speed.data ? *at(call->stribeck_speed, i) : 0;
@@ -265,10 +256,10 @@ static void evaluate_entry(const struct call *call, size_t i, double *out)
 	const double *first = at(call->first, i);
 	double direction[2] = {first[0], 0};
 	switch (call->function->kind) {
-	case API_SMOOTH_FRICTION: out[0] = call->function->friction(*first, *at(call->eps_v, i)); return;
+	case API_SMOOTH_FRICTION: out[0] = call->function->formula->friction(*first, *at(call->eps_v, i)); return;
 	case API_SMOOTH_MU:
-		out[0] = call->function->mu(*first, *at(call->mu_s, i), *at(call->mu_k, i), *at(call->eps_v, i),
-		                            call->law.transition);
+		out[0] = call->function->formula->mu(*first, *at(call->mu_s, i), *at(call->mu_k, i), *at(call->eps_v, i),
+		                                     call->law.transition);
 		return;
 	case API_LAW: out[0] = evaluate_law(call, i); return;
 	case API_DIRECTION: fric_matchstick_direction(first, 1e-10, out); return;
@@ -281,10 +272,15 @@ static void evaluate_entry(const struct call *call, size_t i, double *out)
 
 enum { ENTRIES = 4096 }; /* entries between two checks of the stop flag */
 
-static bool evaluate_all(struct api_check *check, const struct call *call, size_t width, double *out)
+static size_t width_of(const struct call *call)
 {
-	const struct api_field root = {.node = check->document->root},
-						   first = api_member(&root, api_call_first(call->function->kind)->name);
+	return gives_pairs(call->function->kind) ? 2 : 1;
+}
+
+static bool evaluate_all(struct api_check *check, const struct api_field *root, const struct call *call, double *out)
+{
+	const size_t width = width_of(call);
+	const struct api_field first = api_member(root, api_call_first(call->function->kind)->name);
 	const struct api_array *array = api_document_array(check->document, first.node);
 	const struct api_path entry = {&first.path, NULL, 0};
 	for (size_t i = 0; i < call->n; i++) {
@@ -300,29 +296,80 @@ static bool evaluate_all(struct api_check *check, const struct call *call, size_
 	return true;
 }
 
+/* Evaluates a checked call, and adds "values" to its answer. */
+static bool answer_call(struct api_check *check, const struct api_field *root, const struct call *call,
+                        struct api_render *render, json_t *answer)
+{
+	const size_t width = width_of(call);
+	double *values = api_arena_array(check->arena, call->n * width, sizeof(*values));
+	if (!values)
+		return api_fault_no_memory(check->fault);
+	if (!evaluate_all(check, root, call, values))
+		return false;
+	api_render_add(render, answer, "values", api_render_array(render, API_F64, values, call->n, width == 2 ? 2 : 0, 0));
+	return true;
+}
+
 bool api_function_evaluate(const struct api_function *function, const struct api_document *request,
                            struct api_arena *arena, struct api_render *render, struct api_fault *fault)
 {
 	struct api_check check = {.document = request, .arena = arena, .fault = fault};
+	struct api_field root = {.node = request->root};
 	struct call call = {.function = function};
-	const size_t width = gives_pairs(function->kind) ? 2 : 1;
-	if (!check_call(&check, &call))
-		return false;
-	double *values = api_arena_array(arena, call.n * width, sizeof(*values));
-	if (!values)
-		return api_fault_no_memory(fault);
-	if (!evaluate_all(&check, &call, width, values))
+	if (!check_call(&check, &root, &call))
 		return false;
 	api_render_add(render, render->document.root, "function", json_string(function->name));
-	api_render_add(render, render->document.root, "values",
-	               api_render_array(render, API_F64, values, call.n, width == 2 ? 2 : 0, 0));
+	return answer_call(&check, &root, &call, render, render->document.root);
+}
+
+/* Checks the calls of a bundle in its order. @param calls  [API_N_FUNCTIONS] */
+static bool check_bundle(struct api_check *check, struct api_field *all, struct call *calls)
+{
+	const char *name;
+	json_t *parameters;
+	int n = 0;
+	if (!json_object_size(all->node))
+		return api_fault_at(check->fault, API_E_MISSING_FIELD, &all->path, "at least one function is needed");
+	json_object_foreach((json_t *)(uintptr_t)all->node, name, parameters) { /* the macro takes a non-const object */
+		struct api_field root = api_member(all, name);
+		const struct api_function *function = api_function_find(name);
+		if (!function)
+			continue; /* reported as an unknown field */
+		calls[n] = (struct call){.function = function};
+		check_call(check, &root, &calls[n++]);
+	}
+	return !check->fault->status;
+}
+
+bool api_function_bundle(const struct api_document *request, struct api_arena *arena, struct api_render *render,
+                         struct api_fault *fault)
+{
+	struct api_check check = {.document = request, .arena = arena, .fault = fault};
+	struct api_field root;
+	struct call calls[API_N_FUNCTIONS];
+	if (!api_check_root(&check, &api_bundle, NULL, &root))
+		return false;
+	struct api_field all = api_ruled(&root, &api_bundle, API_BUNDLE_FUNCTIONS);
+	api_check_present(&check, &all, "the functions to evaluate, with their parameters");
+	const bool ok = api_check_inner(&check, &all);
+	check.whole = NULL; /* a parameter of one function says nothing about another */
+	check.n_misplaced = 0;
+	if (!ok || !check_bundle(&check, &all, calls))
+		return false;
+	json_t *answers = api_render_add(render, render->document.root, "functions", json_object());
+	for (size_t i = 0; i < json_object_size(all.node); i++) {
+		const struct api_field place = api_member(&all, calls[i].function->name);
+		json_t *answer = api_render_add(render, answers, calls[i].function->name, json_object());
+		if (!answer_call(&check, &place, &calls[i], render, answer))
+			return false;
+	}
 	return true;
 }
 
 void api_function_list(struct api_render *render)
 {
 	json_t *list = api_render_add(render, render->document.root, "functions", json_array());
-	for (int i = 0; i < N_FUNCTIONS; i++) {
+	for (int i = 0; i < API_N_FUNCTIONS; i++) {
 		const struct api_function *f = &functions[i];
 		json_t *entry = api_render_append(render, list, json_object());
 		api_render_add(render, entry, "name", json_string(f->name));

@@ -19,6 +19,9 @@ bool api_function_describe(int i, const char **name, enum api_function_kind *kin
 /* Checks the parameters, evaluates, and adds "function" and "values" to the answer. */
 bool api_function_evaluate(const struct api_function *function, const struct api_document *request,
                            struct api_arena *arena, struct api_render *render, struct api_fault *fault);
+/* As api_function_evaluate, for all functions of a bundle: checks all, then adds "functions" with the values of each. */
+bool api_function_bundle(const struct api_document *request, struct api_arena *arena, struct api_render *render,
+                         struct api_fault *fault);
 /* Adds "functions" to the answer. */
 void api_function_list(struct api_render *render);
 

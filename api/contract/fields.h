@@ -238,15 +238,19 @@ extern const struct api_object api_set_patch, api_set_answer, api_set_list_answe
 /* Indexed by format, in the order of api_pattern_formats; NULL-terminated. */
 extern const struct api_object *const api_pattern_answers[];
 
-/* ---- /v1/functions/NAME ---- */
+/* ---- /v1/functions ---- */
 
 /* Kinds of functions, which differ in their parameters. */
 enum api_function_kind { API_SMOOTH_FRICTION, API_SMOOTH_MU, API_LAW, API_DIRECTION, API_ELLIPSE, API_EFFECTIVE };
 #define API_N_FUNCTION_KINDS 6
 
+enum { API_FUNCTIONS(API_PLACE) API_N_FUNCTIONS };
 enum { API_CALL_FIELDS(API_PLACE) API_N_CALL };
+enum { API_BUNDLE_FUNCTIONS };
 
 extern const struct api_object api_calls[API_N_FUNCTION_KINDS];
+/* A bundle of calls, and the calls in it, one rule per function. */
+extern const struct api_object api_bundle, api_bundle_calls;
 /* The rule of the first parameter of a kind. */
 const struct api_rule *api_call_first(enum api_function_kind kind);
 
@@ -279,7 +283,7 @@ extern const char *const api_quantity_names[FRIC_N_QUANTITIES + 1];
 /* Indexed by enum api_mistake (compute/claims.h). */
 extern const char *const api_mistake_codes[];
 
-extern const struct api_object api_function_answer, api_pairs_answer, api_function_list_answer, api_info_answer,
-	api_health_answer, api_check_answer, api_problem_document;
+extern const struct api_object api_function_answer, api_pairs_answer, api_bundle_answer, api_function_list_answer,
+	api_info_answer, api_health_answer, api_check_answer, api_problem_document;
 
 #endif

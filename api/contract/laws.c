@@ -97,6 +97,29 @@ const struct api_object api_pairs_answer = OBJECT("Pairs", "Values of a function
 	TEXT("function", "name of the function"),
 	REAL_ARRAY("values", "one pair per entry", DIMENSIONLESS, API_N_ENTRIES, API_PAIR));
 
+#define CALL_OF(place, called, kind_of, means) \
+	[place] = {.name = called, .kind = API_OBJECT, .objects = ONE(api_calls[kind_of]), .meaning = means},
+static const struct api_rule bundle_rules[] = {API_FUNCTIONS(CALL_OF)};
+const struct api_object api_bundle_calls = {
+	"CallsByFunction", "The parameters of each function.", bundle_rules, API_N_FUNCTIONS, -1, "{'minProperties': 1}"};
+const struct api_object api_bundle = OBJECT("FunctionBundle", "Functions to evaluate, with their parameters.",
+	[API_BUNDLE_FUNCTIONS] = {.name = "functions", .kind = API_OBJECT, .objects = ONE(api_bundle_calls),
+		.required = true, .meaning = "parameters by name of the function; at least one function"});
+
+static const struct api_object bundled_values = OBJECT("BundledValues", "Values of a function in a bundle.",
+	REAL_ARRAY("values", "one value per entry", NULL, API_N_ENTRIES));
+static const struct api_object bundled_pairs = OBJECT("BundledPairs", "Values of a function that returns pairs.",
+	REAL_ARRAY("values", "one pair per entry", DIMENSIONLESS, API_N_ENTRIES, API_PAIR));
+#define VALUES_OF(place, called, kind_of, means) \
+	[place] = {.name = called, .kind = API_OBJECT, .meaning = means, \
+		.objects = (kind_of) < API_DIRECTION ? ONE(bundled_values) : ONE(bundled_pairs)},
+static const struct api_rule bundle_answer_rules[] = {API_FUNCTIONS(VALUES_OF)};
+static const struct api_object bundled_answers =
+	OBJECT_BY("ValuesByFunction", "The functions of the request, in its order.", bundle_answer_rules);
+const struct api_object api_bundle_answer = OBJECT("FunctionBundleValues", "Values of several functions.",
+	{.name = "functions", .kind = API_OBJECT, .objects = ONE(bundled_answers), .required = true,
+		.meaning = "values by name of the function"});
+
 static const struct api_object listed = OBJECT("Function", "A function of the friction law.",
 	TEXT("name", "name in the path"),
 	TEXT("meaning", "one-line description"),

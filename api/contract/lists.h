@@ -277,6 +277,35 @@
 	X(API_MESH_FIXED, "fixed", .kind = API_INDICES, .shape = {API_N_ROWS}, \
 	  .meaning = "vertices that do not move: they touch neither each other nor planes")
 
+/* The scalar functions: X(place, name, kind, meaning). */
+#define API_FUNCTIONS(X) \
+	X(API_SMOOTH_FRICTION_F0, "smooth_friction_f0", API_SMOOTH_FRICTION, \
+	  "integral of f1: eps_v (1/3 + z^2 - z^3/3) below eps_v, |y| above") \
+	X(API_SMOOTH_FRICTION_F1, "smooth_friction_f1", API_SMOOTH_FRICTION, \
+	  "smooth step from 0 to 1: 2z - z^2 below eps_v, z = |y|/eps_v") \
+	X(API_SMOOTH_FRICTION_F2, "smooth_friction_f2", API_SMOOTH_FRICTION, "derivative of f1") \
+	X(API_SMOOTH_FRICTION_F1_OVER_X, "smooth_friction_f1_over_x", API_SMOOTH_FRICTION, "f1(y)/y, finite at 0") \
+	X(API_SMOOTH_FRICTION_F2_X_MINUS_F1_OVER_X3, "smooth_friction_f2_x_minus_f1_over_x3", API_SMOOTH_FRICTION, \
+	  "(f2(y) y - f1(y))/y^3") \
+	X(API_SMOOTH_MU_MU, "smooth_mu", API_SMOOTH_MU, "coefficient of friction between mu_s and mu_k") \
+	X(API_SMOOTH_MU_DERIVATIVE, "smooth_mu_derivative", API_SMOOTH_MU, "derivative of smooth_mu") \
+	X(API_SMOOTH_MU_F0, "smooth_mu_f0", API_SMOOTH_MU, "integral of smooth_mu f1") \
+	X(API_SMOOTH_MU_F1, "smooth_mu_f1", API_SMOOTH_MU, "smooth_mu f1: friction force per normal force") \
+	X(API_SMOOTH_MU_F2, "smooth_mu_f2", API_SMOOTH_MU, "derivative of smooth_mu f1") \
+	X(API_SMOOTH_MU_F1_OVER_X, "smooth_mu_f1_over_x", API_SMOOTH_MU, "smooth_mu f1 / y, finite at 0") \
+	X(API_SMOOTH_MU_F2_X_MINUS_MU_F1_OVER_X3, "smooth_mu_f2_x_minus_mu_f1_over_x3", API_SMOOTH_MU, \
+	  "(smooth_mu_f2(y) y - smooth_mu_f1(y))/y^3") \
+	X(API_LAW_POTENTIAL, "law_potential", API_LAW, \
+	  "potential per normal force with any law; its derivative is law_force") \
+	X(API_LAW_FORCE, "law_force", API_LAW, "friction force per normal force") \
+	X(API_LAW_FORCE_OVER_SPEED, "law_force_over_speed", API_LAW, "law_force / y, finite at 0") \
+	X(API_LAW_FORCE_DERIVATIVE, "law_force_derivative", API_LAW, "derivative of law_force") \
+	X(API_X_FROM_TAU_ANISO, "anisotropic_x_from_tau_aniso", API_DIRECTION, \
+	  "unit direction of tau_aniso; (1, 0) below 1e-10") \
+	X(API_MU_EFF_F, "anisotropic_mu_eff_f", API_ELLIPSE, "matchstick coefficients (static, kinetic) along tau_dir") \
+	X(API_MU_EFF_FROM_TAU_ANISO, "anisotropic_mu_eff_from_tau_aniso", API_EFFECTIVE, \
+	  "matchstick coefficients along tau_aniso, with scalar fallbacks")
+
 /* Parameters of the scalar functions, in the order in which they are listed. The first one that a kind of function has
  * determines the number of values. Of two with the same name, the first accepts everything that the second accepts. */
 #define API_CALL_FIELDS(X) \

@@ -475,7 +475,7 @@ static void add_info(struct api_schemas *s, json_t *root)
 	           " {'name': 'derivatives', 'description': 'Derivatives with respect to any numbers of a batch'},"
 	           " {'name': 'sets', 'description': 'Prepared contacts that the service keeps under a name'},"
 	           " {'name': 'um-bridge', 'description': 'The models of the protocol UM-Bridge 1.0'},"
-	           " {'name': 'functions', 'description': 'The friction law, one function at a time'},"
+	           " {'name': 'functions', 'description': 'The functions of the friction law'},"
 	           " {'name': 'service', 'description': 'The server itself'}]"));
 }
 

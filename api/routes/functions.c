@@ -24,13 +24,15 @@ static bool get_functions(const struct api_call *call)
 	return api_answer_finish(call, &render, ok);
 }
 
+/* Evaluates one function; NULL: those of a bundle. */
 static bool evaluate_function(const struct api_call *call, const struct api_function *function,
                               const struct api_document *document, struct api_arena *arena)
 {
 	struct api_render render;
 	bool ok = api_render_start(&render, arena);
 	render.document.n_threads = call->service->n_threads;
-	ok = ok && api_function_evaluate(function, document, arena, &render, call->fault);
+	ok = ok && (function ? api_function_evaluate(function, document, arena, &render, call->fault)
+	                     : api_function_bundle(document, arena, &render, call->fault));
 	return api_answer_finish(call, &render, ok);
 }
 
@@ -49,16 +51,25 @@ static bool get_function(const struct api_call *call)
 	return ok;
 }
 
-static bool post_function(const struct api_call *call)
+static bool post(const struct api_call *call, const struct api_function *function)
 {
 	struct api_arena arena = {.pool = call->service->pool};
 	struct api_document document = {0};
-	const struct api_function *function = api_function_find(call->request->match->names[0]);
 	const bool ok = api_format_read(call->service, call->request, &arena, &document, call->fault) &&
 	                evaluate_function(call, function, &document, &arena);
 	api_document_free(&document);
 	api_arena_free(&arena);
 	return ok;
+}
+
+static bool post_function(const struct api_call *call)
+{
+	return post(call, api_function_find(call->request->match->names[0]));
+}
+
+static bool post_functions(const struct api_call *call)
+{
+	return post(call, NULL);
 }
 
 /* Whether evaluating the entries may take long, at a tenth of a microsecond per byte. */
@@ -74,6 +85,26 @@ const struct api_operation api_get_functions = {
 	.handler = get_functions, .answers = API_OBJECTS(&api_function_list_answer), .id = "listFunctions",
 	.tag = "functions", .summary = "Lists the scalar functions of the friction law",
 	.description = "Names, parameters and meanings.",
+};
+const struct api_operation api_post_functions = {
+	.handler = post_functions, .refuses_url_query = true, .is_large = takes_many_values,
+	.requests = API_OBJECTS(&api_bundle), .answers = API_OBJECTS(&api_bundle_answer), .id = "postFunctions",
+	.tag = "functions", .summary = "Evaluates several functions in one request",
+	.description =
+		"Each function has its own parameters, as in a request of its own, which would return the same bits. Values are"
+		" in the order of the request. If one function is refused, so are all.",
+	.examples = API_EXAMPLES(
+		{"curves", "Coefficient and friction force at three speeds",
+		 "{'functions': {'smooth_mu': {'y': [0, 0.25, 0.5], 'mu_s': 1, 'mu_k': 0.5, 'eps_v': 0.5},"
+		 " 'smooth_mu_f1': {'y': [0, 0.25, 0.5], 'mu_s': 1, 'mu_k': 0.5, 'eps_v': 0.5}}}",
+		 "{'functions': {'smooth_mu': {'values': [1.0, 0.75, 0.5]}, 'smooth_mu_f1': {'values': [0.0, 0.5625, 0.5]}}}",
+		 200},
+		{"three_for_two", "Three values for two points",
+		 "{'functions': {'smooth_friction_f1': {'y': [0.5, 1], 'eps_v': [1, 2, 3]}}}",
+		 "{'type': '/errors/wrong_shape', 'code': 'wrong_shape', 'title': 'Unprocessable Content', 'status': 422,"
+		 " 'detail': 'expected shape [2] or one value for all, got [3]', 'errors':"
+		 " [{'pointer': '/functions/smooth_friction_f1/eps_v',"
+		 " 'detail': 'expected shape [2] or one value for all, got [3]'}]}", 422}),
 };
 const struct api_operation api_get_function = {
 	.handler = get_function, .url_query = &api_calls[0], .answers = API_OBJECTS(&api_function_answer, &api_pairs_answer),

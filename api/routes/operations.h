@@ -14,7 +14,7 @@ extern const struct api_operation api_get_sets, api_get_set, api_put_set, api_pa
 	api_advance_set, api_get_contacts;
 extern const struct api_operation api_get_pattern;
 
-extern const struct api_operation api_get_functions, api_get_function, api_post_function;
+extern const struct api_operation api_get_functions, api_post_functions, api_get_function, api_post_function;
 bool api_function_exists(const struct api_match *match);
 
 #endif

@@ -210,6 +210,16 @@ export class Client {
 	 */
 	function<N extends FunctionName>(name: N, parameters: import("./openapi.mjs").FunctionCalls[N], { signal }?: Abortable): Promise<Doubles>;
 	/**
+	 * Several scalar functions in one request: an object of their values, by name.
+	 *
+	 *     const {smooth_mu, smooth_mu_f1} = await client.functionValues({smooth_mu: law, smooth_mu_f1: law})
+	 * @template {Partial<import("./openapi.mjs").FunctionCalls>} C
+	 * @param {C} calls
+	 * @param {Abortable} [options]
+	 * @returns {Promise<{[N in keyof C]: Doubles}>}
+	 */
+	functionValues<C extends Partial<import("./openapi.mjs").FunctionCalls>>(calls: C, { signal }?: Abortable): Promise<{ [N in keyof C]: Doubles; }>;
+	/**
 	 * The scalar functions.
 	 * @param {Abortable} [options]
 	 * @returns {Promise<import("./openapi.mjs").FunctionDescription[]>}

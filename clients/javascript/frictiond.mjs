@@ -246,6 +246,20 @@ export class Client {
 	}
 
 	/**
+	 * Several scalar functions in one request: an object of their values, by name.
+	 *
+	 *     const {smooth_mu, smooth_mu_f1} = await client.functionValues({smooth_mu: law, smooth_mu_f1: law})
+	 * @template {Partial<import("./openapi.mjs").FunctionCalls>} C
+	 * @param {C} calls
+	 * @param {Abortable} [options]
+	 * @returns {Promise<{[N in keyof C]: Doubles}>}
+	 */
+	async functionValues(calls, { signal } = {}) {
+		const answers = arrays((await this.#post("/v1/functions", { functions: calls }, signal)).functions);
+		return Object.fromEntries(Object.entries(answers).map(([name, answer]) => [name, answer.values]));
+	}
+
+	/**
 	 * The scalar functions.
 	 * @param {Abortable} [options]
 	 * @returns {Promise<import("./openapi.mjs").FunctionDescription[]>}

@@ -96,6 +96,8 @@ export interface Routes {
 	"GET /v1/functions": { path: {}; query: {}; body: undefined; answer: FunctionList };
 	/** As GET, without the body. */
 	"HEAD /v1/functions": { path: {}; query: {}; body: undefined; answer: null };
+	/** Evaluates several functions in one request. */
+	"POST /v1/functions": { path: {}; query: {}; body: FunctionBundle; answer: FunctionBundleValues };
 	/** Evaluates a function, with parameters in the URL. */
 	"GET /v1/functions/{name}": {
 		path: { name: FunctionName };
@@ -1120,6 +1122,12 @@ export interface CollisionSetAdvance {
 	collisions?: NextCollisions;
 }
 
+/** Functions to evaluate, with their parameters. */
+export interface FunctionBundle {
+	/** parameters by name of the function; at least one function. */
+	functions: CallsByFunction;
+}
+
 /** A measured curve: the change of the coefficient with the speed beyond eps_v. Interpolated by monotone cubics. */
 export interface Curve {
 	/** speeds beyond eps_v, 2 to 4096 of them, strictly ascending from 0. Shape [m]. Unit: velocity. */
@@ -1554,6 +1562,48 @@ export interface NextCollisions {
 	body_body?: NextGroup;
 	/** Values per contact, or one for all. */
 	body_world?: NextGroup;
+}
+
+/** The parameters of each function. */
+export interface CallsByFunction {
+	/** integral of f1: eps_v (1/3 + z^2 - z^3/3) below eps_v, |y| above. */
+	smooth_friction_f0?: SmoothFrictionCall;
+	/** smooth step from 0 to 1: 2z - z^2 below eps_v, z = |y|/eps_v. */
+	smooth_friction_f1?: SmoothFrictionCall;
+	/** derivative of f1. */
+	smooth_friction_f2?: SmoothFrictionCall;
+	/** f1(y)/y, finite at 0. */
+	smooth_friction_f1_over_x?: SmoothFrictionCall;
+	/** (f2(y) y - f1(y))/y^3. */
+	smooth_friction_f2_x_minus_f1_over_x3?: SmoothFrictionCall;
+	/** coefficient of friction between mu_s and mu_k. */
+	smooth_mu?: SmoothMuCall;
+	/** derivative of smooth_mu. */
+	smooth_mu_derivative?: SmoothMuCall;
+	/** integral of smooth_mu f1. */
+	smooth_mu_f0?: SmoothMuCall;
+	/** smooth_mu f1: friction force per normal force. */
+	smooth_mu_f1?: SmoothMuCall;
+	/** derivative of smooth_mu f1. */
+	smooth_mu_f2?: SmoothMuCall;
+	/** smooth_mu f1 / y, finite at 0. */
+	smooth_mu_f1_over_x?: SmoothMuCall;
+	/** (smooth_mu_f2(y) y - smooth_mu_f1(y))/y^3. */
+	smooth_mu_f2_x_minus_mu_f1_over_x3?: SmoothMuCall;
+	/** potential per normal force with any law; its derivative is law_force. */
+	law_potential?: LawCall;
+	/** friction force per normal force. */
+	law_force?: LawCall;
+	/** law_force / y, finite at 0. */
+	law_force_over_speed?: LawCall;
+	/** derivative of law_force. */
+	law_force_derivative?: LawCall;
+	/** unit direction of tau_aniso; (1, 0) below 1e-10. */
+	anisotropic_x_from_tau_aniso?: DirectionCall;
+	/** matchstick coefficients (static, kinetic) along tau_dir. */
+	anisotropic_mu_eff_f?: EllipseCall;
+	/** matchstick coefficients along tau_aniso, with scalar fallbacks. */
+	anisotropic_mu_eff_from_tau_aniso?: EffectiveCall;
 }
 
 /** The contacts and inputs of a model. Members for other programs are ignored. */
@@ -2420,6 +2470,12 @@ export interface FunctionList {
 	functions: FunctionDescription[];
 }
 
+/** Values of several functions. */
+export interface FunctionBundleValues {
+	/** values by name of the function. */
+	functions: ValuesByFunction;
+}
+
 /** Values of a function. */
 export interface Values {
 	/** name of the function. */
@@ -2867,6 +2923,48 @@ export interface FunctionDescription {
 	meaning: string;
 	/** names of the parameters; the first contains the points. */
 	parameters: string[];
+}
+
+/** The functions of the request, in its order. */
+export interface ValuesByFunction {
+	/** integral of f1: eps_v (1/3 + z^2 - z^3/3) below eps_v, |y| above. */
+	smooth_friction_f0?: BundledValues;
+	/** smooth step from 0 to 1: 2z - z^2 below eps_v, z = |y|/eps_v. */
+	smooth_friction_f1?: BundledValues;
+	/** derivative of f1. */
+	smooth_friction_f2?: BundledValues;
+	/** f1(y)/y, finite at 0. */
+	smooth_friction_f1_over_x?: BundledValues;
+	/** (f2(y) y - f1(y))/y^3. */
+	smooth_friction_f2_x_minus_f1_over_x3?: BundledValues;
+	/** coefficient of friction between mu_s and mu_k. */
+	smooth_mu?: BundledValues;
+	/** derivative of smooth_mu. */
+	smooth_mu_derivative?: BundledValues;
+	/** integral of smooth_mu f1. */
+	smooth_mu_f0?: BundledValues;
+	/** smooth_mu f1: friction force per normal force. */
+	smooth_mu_f1?: BundledValues;
+	/** derivative of smooth_mu f1. */
+	smooth_mu_f2?: BundledValues;
+	/** smooth_mu f1 / y, finite at 0. */
+	smooth_mu_f1_over_x?: BundledValues;
+	/** (smooth_mu_f2(y) y - smooth_mu_f1(y))/y^3. */
+	smooth_mu_f2_x_minus_mu_f1_over_x3?: BundledValues;
+	/** potential per normal force with any law; its derivative is law_force. */
+	law_potential?: BundledValues;
+	/** friction force per normal force. */
+	law_force?: BundledValues;
+	/** law_force / y, finite at 0. */
+	law_force_over_speed?: BundledValues;
+	/** derivative of law_force. */
+	law_force_derivative?: BundledValues;
+	/** unit direction of tau_aniso; (1, 0) below 1e-10. */
+	anisotropic_x_from_tau_aniso?: BundledPairs;
+	/** matchstick coefficients (static, kinetic) along tau_dir. */
+	anisotropic_mu_eff_f?: BundledPairs;
+	/** matchstick coefficients along tau_aniso, with scalar fallbacks. */
+	anisotropic_mu_eff_from_tau_aniso?: BundledPairs;
 }
 
 /** Limits of requests and sets; a request beyond them gets 413. */
@@ -3380,4 +3478,16 @@ export interface ClaimedQuantity {
 	factor?: number;
 	/** description of the mistake, if one explains the numbers. */
 	detail?: string;
+}
+
+/** Values of a function in a bundle. */
+export interface BundledValues {
+	/** one value per entry. Shape [n]. */
+	values: Doubles;
+}
+
+/** Values of a function that returns pairs. */
+export interface BundledPairs {
+	/** one pair per entry. Shape [n, 2]. Unit: 1. */
+	values: Doubles;
 }

@@ -86,6 +86,8 @@ const examples: { [R in Route]: () => Promise<RouteAnswer<R>> } = {
 
 	"GET /v1/functions": () => client.request("GET /v1/functions"),
 	"HEAD /v1/functions": () => client.request("HEAD /v1/functions"),
+	"POST /v1/functions": () => client.request("POST /v1/functions",
+		{ body: { functions: { smooth_mu: { y: new Float64Array([0, 0.25]), mu_s: 1, mu_k: 0.1, eps_v: 0.5 } } } }),
 	"GET /v1/functions/{name}": () => client.request("GET /v1/functions/{name}",
 		{ path: { name: "smooth_mu" }, query: { y: [0, 0.25, 0.5], mu_s: [1], mu_k: [0.1], eps_v: [0.5] } }),
 	"HEAD /v1/functions/{name}": () => client.request("HEAD /v1/functions/{name}",
@@ -141,6 +143,7 @@ async function methods(): Promise<void> {
 	});
 
 	console.log("mu", ...(await client.function("smooth_mu", { y: [0, 0.5], mu_s: 1, mu_k: 0.1, eps_v: 0.5 })));
+	console.log("bundle", ...Object.keys(await client.functionValues({ smooth_mu: { y: [0], mu_s: 1, mu_k: 0.1, eps_v: 0.5 } })));
 	console.log((await client.functions()).length > 10, (await client.sets()).sets.length >= 0, (await client.info()).name);
 }
 

@@ -596,8 +596,23 @@ def test_functions(connect, frames):
     assert client.function("anisotropic_x_from_tau_aniso", tau_aniso=np.array([[3.0, 4.0]])).tolist() == [[0.6, 0.8]]
 
 
+@pytest.mark.parametrize("frames", [False, True])
+def test_function_values(connect, frames):
+    client = connect(frames=frames)
+    law = {"y": np.linspace(0, 2e-3, 41), "mu_s": 1, "mu_k": 0.1, "eps_v": 1e-3}
+    turn = {"tau_aniso": np.array([[3.0, 4.0]])}
+    values = client.function_values({"smooth_mu_f1": law, "smooth_mu": law, "anisotropic_x_from_tau_aniso": turn})
+    assert list(values) == ["smooth_mu_f1", "smooth_mu", "anisotropic_x_from_tau_aniso"]
+    for name in ("smooth_mu", "smooth_mu_f1"):
+        assert values[name].tobytes() == client.function(name, **law).tobytes()
+    assert values["anisotropic_x_from_tau_aniso"].tolist() == [[0.6, 0.8]]
+
+
 def test_function_errors(connect):
     client = connect()
+    with pytest.raises(frictiond.Error) as caught:
+        client.function_values({"smooth_mu": {"y": [0, 1], "mu_s": 1, "mu_k": 0.1, "eps_v": [1, -1]}})
+    assert caught.value.status == 422 and caught.value.errors[0][0] == "/functions/smooth_mu/eps_v/1"
     with pytest.raises(frictiond.Error) as caught:
         client.function("no such/function?", y=[0])
     assert caught.value.status == 404

@@ -154,6 +154,20 @@ def test_functions(server):
         same(json.loads(expected), frame_client.read_frame(data))
 
 
+def test_functions_in_a_bundle(server):
+    y, pairs = np.linspace(-2, 2, 101), np.array([[3.0, 4.0], [0, 1]])
+    writer = Writer()
+    put = {"smooth_mu_f1": {"y": writer.put(y), "mu_s": 1, "mu_k": writer.put(np.float64(0.25)), "eps_v": 0.5},
+           "anisotropic_x_from_tau_aniso": {"tau_aniso": writer.put(pairs)}}
+    status, content_type, data = send(server, "/v1/functions", writer.frame({"functions": put}))
+    assert (status, content_type) == (200, FRAME)
+    put["smooth_mu_f1"].update(y=y.tolist(), mu_k=0.25)
+    put["anisotropic_x_from_tau_aniso"]["tau_aniso"] = pairs.tolist()
+    status, content_type, expected = send(server, "/v1/functions", json.dumps({"functions": put}).encode(), JSON)
+    assert (status, content_type) == (200, JSON)
+    same(json.loads(expected), frame_client.read_frame(data))
+
+
 def test_get_as_frame(server):
     points = ",".join(map(str, range(40)))
     for path in ["/v1/functions", "/v1/info", f"/v1/functions/smooth_friction_f1?eps_v=1&y={points}"]:

@@ -104,6 +104,48 @@ def test_one_value_for_all_or_one_each(server):
     assert f(y=[], mu_s=1, mu_k=0.1, eps_v=1) == []
 
 
+ENTRIES = [0.1, -0.2, 0.9, 3]
+PAIRS = [[1, 0], [0.6, -0.8]]
+ELLIPSES = {'mu_s_aniso': [0.5, 0.25], 'mu_k_aniso': [[0.25, 0.125], [0.2, 0.1]]}
+BUNDLE = {
+    **{name: {'y': ENTRIES, 'eps_v': [0.5, 0.5, 2, 1]} if name.startswith('smooth_friction')
+       else {'y': ENTRIES, 'mu_s': 0.5, 'mu_k': [0.4, 0.3, 0.2, 0.1], 'eps_v': 0.5} for name in FUNCTIONS},
+    'law_force': {'y': ENTRIES, 'mu_s': 0.5, 'mu_k': 0.25, 'eps_v': 0.5, 'law': 'stribeck', 'stribeck_speed': 0.3},
+    'law_potential': {'y': ENTRIES, 'mu_s': 0.5, 'mu_k': 0.5, 'eps_v': 0.5, 'law': 'curve', 'viscous': 0.1,
+                      'curve': {'speeds': [0, 1, 2], 'factors': [1, 0.5, 0.75]}},
+    'law_force_derivative': {'y': 0.25, 'mu_s': 1, 'mu_k': 0, 'eps_v': 1, 'mu_transition': 'peak'},
+    HELPERS[0]: {'tau_aniso': PAIRS},
+    HELPERS[1]: {'tau_dir': PAIRS, **ELLIPSES},
+    HELPERS[2]: {'tau_aniso': PAIRS, **ELLIPSES, 'mu_s': 1, 'mu_k': 1},
+}
+
+
+def single(server, name, sent):
+    status, answer = post(server, PATH + name, sent)
+    return status, {'values': answer.get('values')} if status == 200 else answer
+
+
+def test_a_bundle_has_the_bits_of_single_requests(server):
+    status, answer = post(server, '/v1/functions', {'functions': BUNDLE})
+    assert status == 200, answer
+    assert list(answer) == ['functions'] and list(answer['functions']) == list(BUNDLE)
+    for name, sent in BUNDLE.items():
+        assert (200, answer['functions'][name]) == single(server, name, sent), name
+
+
+@pytest.mark.parametrize('name', BUNDLE)
+def test_a_bundle_refuses_what_single_requests_refuse(server, name):
+    """The fault of one function among others, with the same words, and the pointer into the bundle."""
+    for change in ({'eps': 1}, {list(BUNDLE[name])[0]: None}, {list(BUNDLE[name])[-1]: [[]]}):
+        sent = {**BUNDLE[name], **change}
+        status, alone = single(server, name, sent)
+        assert status == 422, alone
+        got, problem = post(server, '/v1/functions', {'functions': {**BUNDLE, name: sent}})
+        assert (got, problem['code'], problem['detail']) == (422, alone['code'], alone['detail'])
+        assert problem['errors'] == [{**error, 'pointer': f'/functions/{name}{error["pointer"]}'}
+                                     for error in alone['errors']]
+
+
 def test_list(server):
     status, answer = call(server, 'GET', '/v1/functions')
     assert status == 200

@@ -149,6 +149,15 @@ class Client:
         """
         return self._post("/v1/functions/" + urllib.parse.quote(name, safe=""), parameters)["values"]
 
+    def function_values(self, calls: Mapping[str, Mapping[str, Any]]) -> dict[str, NDArray[Any]]:
+        """Several scalar functions in one request: a dict of NumPy arrays by name.
+
+            law = {"y": np.linspace(0, 2e-3, 9), "mu_s": 1, "mu_k": 0.1, "eps_v": 1e-3}
+            values = client.function_values({"smooth_mu": law, "smooth_mu_f1": law})
+        """
+        answers = self._post("/v1/functions", {"functions": calls})["functions"]
+        return {name: answer["values"] for name, answer in answers.items()}
+
     def set(self, batch: Batch, name: str | None = None) -> "Set":
         """PUT /v1/sets/NAME: stores contacts in the service, as a Set to be evaluated many times. batch: as for
         evaluate. Its velocities, outputs and their options are not sent; they are the defaults of the set's methods.

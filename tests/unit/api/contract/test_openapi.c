@@ -67,7 +67,8 @@ static void tables_are_whole(void **unused)
 	                                          &api_jvp_request,      &api_vjp_request,
 	                                          &api_set_jvp_query,    &api_set_vjp_query,
 	                                          &api_set_advance,      &api_jvp_answer,
-	                                          &api_vjp_answer};
+	                                          &api_vjp_answer,       &api_bundle,
+	                                          &api_bundle_answer};
 	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++)
 		check_object(roots[i]);
 	for (int kind = 0; kind < API_N_FUNCTION_KINDS; kind++)

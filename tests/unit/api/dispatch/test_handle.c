@@ -154,7 +154,7 @@ static void names_what_is_allowed(void **unused)
 	} cases[] = {{evaluate, "POST"},
 	             {check, "POST"},
 	             {smooth_mu, "GET, HEAD, POST"},
-	             {"/v1/functions", "GET, HEAD"},
+	             {"/v1/functions", "GET, HEAD, POST"},
 	             {"/v1/info", "GET, HEAD"},
 	             {"/healthz", "GET, HEAD"},
 	             {"/readyz", "GET, HEAD"}};
@@ -221,6 +221,8 @@ static void answers_all_routes(void **unused)
 	        "{\"function\":\"smooth_mu\",\"values\":[1.0,2.0]}");
 	answers("POST", smooth_mu, "{\"y\":[0,9],\"mu_s\":1,\"mu_k\":2,\"eps_v\":1}",
 	        "{\"function\":\"smooth_mu\",\"values\":[1.0,2.0]}");
+	answers("POST", "/v1/functions", "{\"functions\":{\"smooth_mu\":{\"y\":[0,9],\"mu_s\":1,\"mu_k\":2,\"eps_v\":1}}}",
+	        "{\"functions\":{\"smooth_mu\":{\"values\":[1.0,2.0]}}}");
 	answers("GET", "/v1/functions", "", "{\"functions\":[{\"name\":\"smooth_friction_f0\"");
 	answers("GET", "/v1/info", "", "{\"name\":\"frictiond\"");
 	answers("GET", "/healthz", "", "{");
@@ -308,6 +310,8 @@ static void refuses_bodies(void **unused)
 		{smooth_mu, "{}", 422, "/y"},
 		{smooth_mu, "", 400, ""},
 		{"/v1/functions/smooth_mu?y=1", "{\"y\":1}", 422, "/y"},
+		{"/v1/functions", "{\"functions\":{}}", 422, "/functions"},
+		{"/v1/functions", "", 400, ""},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct api_response response = handle("POST", cases[i].target, cases[i].body);
@@ -514,6 +518,8 @@ static void long_bodies_are_large(void **unused)
 	assert_true(is_large(frame, evaluate, 64 << 10));
 	assert_false(is_large(json, "/v1/functions/smooth_mu", 2 << 10));
 	assert_true(is_large(json, "/v1/functions/smooth_mu", (2 << 10) + 1));
+	assert_false(is_large(json, "/v1/functions", 2 << 10));
+	assert_true(is_large(json, "/v1/functions", (2 << 10) + 1));
 	assert_true(is_large(json, "/v1/%63heck?", 100));
 }
 

@@ -215,7 +215,13 @@ static void functions_and_the_rest(void **unused)
 	const struct api_request framed = {.method = "POST", .target = FUNCTION, .content_type = FRAME};
 	for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++)
 		get(targets[i], 200);
+	static const char bundle[] = "{\"functions\":{\"smooth_friction_f1\":{\"y\":[0,0.5],\"eps_v\":1},"
+								 "\"anisotropic_x_from_tau_aniso\":{\"tau_aniso\":[1,2]}}}",
+					  wrong[] = "{\"functions\":{\"smooth_friction_f1\":{\"y\":[0,0.5],\"eps_v\":1},"
+								"\"smooth_friction_f2_x_minus_f1_over_x3\":{\"y\":[0],\"eps_v\":1}}}";
 	gives_back("a function of a frame", 200, framed, frame());
+	post("a bundle", 200, "/v1/functions", JSON, (struct body){strdup(bundle), sizeof(bundle) - 1});
+	post("a bundle with a pole", 422, "/v1/functions", JSON, (struct body){strdup(wrong), sizeof(wrong) - 1});
 	post("not a frame's text", 400, FUNCTION, NULL, frame());
 }
 
