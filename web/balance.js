@@ -1,7 +1,7 @@
 /* Friction against gravity on an incline: the speeds at which they balance, and the motion of a block from any
  * speed. */
 import {familyOf, limit, reach} from "./laws.js";
-import {request} from "./service.js";
+import {functions} from "./service.js";
 
 const STEPS = 1000; /* from rest to eps_v, and on to where the law no longer changes */
 let known = {};
@@ -17,21 +17,17 @@ function speeds(law) {
 	return [...new Set([...slow, ...fast, ...measured])].filter((y) => y <= end).sort((a, b) => a - b);
 }
 
-/* Samples of μ f₁ (G₁ with the transition peak; other laws replace it) over speeds z, divided by eps_v. Requested again
- * only when the law has changed. The largest value gives the attainable cone. Beyond the last speed the curve grows by
- * `drag` per eps_v, so it is constant without drag. */
-export async function resistance(law, signal) {
-	const key = JSON.stringify(law);
-	if (known.key === key) return known;
-	const y = speeds(law),
-		family = familyOf(law),
-		of = family === "mu" ? "smooth_mu_f1" : "law_force";
-	const {json} = await request(`v1/functions/${of}`, JSON.stringify({y, ...law}), signal);
-	const values = json.values,
+/* The function that gives the force divided by the normal force. */
+export const forceOf = (law) => (familyOf(law) === "mu" ? "smooth_mu_f1" : "law_force");
+
+/* Samples of μ f₁ (G₁ with the transition peak; other laws replace it) over speeds z, divided by eps_v. The largest value
+ * gives the attainable cone. Beyond the last speed the curve grows by `drag` per eps_v, so it is constant without
+ * drag. */
+function curveOf(law, y, values) {
+	const family = familyOf(law),
 		top = Math.max(...values),
 		drag = (law.viscous ?? 0) * law.eps_v;
-	known = {
-		key,
+	return {
 		family,
 		symbol: family === "mu" ? "μ f₁" : "G₁",
 		z: y.map((at) => at / law.eps_v),
@@ -41,7 +37,29 @@ export async function resistance(law, signal) {
 		peak: y[values.indexOf(top)] / law.eps_v,
 		kinetic: limit(law),
 	};
-	return known;
+}
+
+/**
+ * The curve of a law, requested only when the law has changed, together with other functions if the caller wants some.
+ * bodies: of functions(); y: speeds at which the caller wants the force, too.
+ * Returns {curve, answers, force: values at y}.
+ */
+export async function resistance(law, signal, bodies = {}, y = []) {
+	const key = JSON.stringify(law),
+		name = forceOf(law);
+	const isKnown = known.key === key;
+	if (isKnown && y.length === 0) return {curve: await known.curve, answers: {}, force: []};
+	const fine = isKnown ? [] : speeds(law);
+	const asked = functions({...bodies, [name]: {y: [...y, ...fine], ...law}}, signal);
+	const curve = isKnown ? known.curve : asked.then((answers) => curveOf(law, fine, answers[name].values.slice(y.length)));
+	known = {key, curve};
+	try {
+		const answers = await asked;
+		return {curve: await curve, answers, force: answers[name].values.slice(0, y.length)};
+	} catch (error) {
+		if (known.curve === curve) known = {};
+		throw error;
+	}
 }
 
 /* The speed at which the curve equals tan, between points i and i + 1. */

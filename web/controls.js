@@ -90,6 +90,11 @@ export class Control {
 	reset() {
 		this.show(this.initial, null);
 	}
+
+	/* value: of a state, or anything else for the initial one. */
+	restore(value) {
+		this.show(Number.isFinite(value) ? value : this.initial, null);
+	}
 }
 
 /* Makes a handle in a picture: drag(x, y) receives points in the picture's units, step(n) the number of arrow-key

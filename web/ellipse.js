@@ -11,6 +11,7 @@ const CENTRE = 200,
 	N_DIRECTIONS = 180;
 
 const unit = (degrees) => [Math.cos((degrees * Math.PI) / 180), Math.sin((degrees * Math.PI) / 180)];
+const AROUND = Array.from({length: N_DIRECTIONS}, (_, i) => unit((360 * i) / N_DIRECTIONS));
 
 export class Ellipse {
 	constructor(section, read, direction) {
@@ -35,6 +36,10 @@ export class Ellipse {
 		this.latest = new Latest((signal) => this.ask(signal), new Freshness(section));
 	}
 
+	requests() {
+		return this.exchange.shown ? [this.exchange.shown] : [];
+	}
+
 	update() {
 		this.place();
 		this.latest.update();
@@ -45,24 +50,14 @@ export class Ellipse {
 		set(this.handle, {cx: CENTRE + RIM * c, cy: CENTRE - RIM * s, "aria-valuenow": String(this.direction.value)});
 	}
 
+	/* The coefficients in the chosen direction and all around, in one request. */
 	async ask(signal) {
 		const parameters = this.read(),
 			t = unit(this.direction.asked);
-		const body = JSON.stringify({tau_aniso: [t], ...parameters});
-		const key = JSON.stringify(parameters);
-		const [{json}, around] = await Promise.all([request(PATH, body, signal), this.around(key, parameters, signal)]);
-		this.draw(parameters, t, json.values[0], around);
-		this.exchange.show(PATH, body, json);
-	}
-
-	/* Fetches the coefficients in all directions, which do not depend on the chosen one. */
-	async around(key, parameters, signal) {
-		if (this.known?.key !== key) {
-			const tau_aniso = Array.from({length: N_DIRECTIONS}, (_, i) => unit((360 * i) / N_DIRECTIONS));
-			const {json} = await request(PATH, JSON.stringify({tau_aniso, ...parameters}), signal);
-			this.known = {key, tau_aniso, values: json.values};
-		}
-		return this.known;
+		const {json} = await request(PATH, JSON.stringify({tau_aniso: [t, ...AROUND], ...parameters}), signal);
+		const [values, ...around] = json.values;
+		this.draw(parameters, t, values, around);
+		this.exchange.show(PATH, JSON.stringify({tau_aniso: [t], ...parameters}), {values: [values]});
 	}
 
 	draw({mu_s_aniso, mu_k_aniso, mu_s, mu_k}, t, [static_, kinetic], around) {
@@ -79,8 +74,8 @@ export class Ellipse {
 		add(g, "text", {x: CENTRE + 8, y: 16}, "τ̂₁");
 		for (const [kind, [a, b]] of Object.entries(ellipses)) {
 			const column = kind === "static" ? 0 : 1;
-			const points = around.tau_aniso.map(([c, s], i) => {
-				const r = scale * around.values[i][column];
+			const points = AROUND.map(([c, s], i) => {
+				const r = scale * around[i][column];
 				return `${(CENTRE + r * c).toFixed(2)},${(CENTRE - r * s).toFixed(2)}`;
 			});
 			add(g, "ellipse", {class: kind, cx: CENTRE, cy: CENTRE, rx: scale * a, ry: scale * b});

@@ -31,11 +31,15 @@ export function pretty(value, indent = "") {
 	return `${open}\n${inner}${parts.join(`,\n${inner}`)}\n${indent}${close}`;
 }
 
-/* The clipboard API exists only on secure origins; elsewhere the text is selected and copied by execCommand. */
-async function copy(element) {
-	if (navigator.clipboard) return navigator.clipboard.writeText(element.textContent);
-	getSelection().selectAllChildren(element);
-	if (!document.execCommand("copy")) throw new Error("not copied");
+/* The clipboard API exists only on secure origins; elsewhere execCommand copies text that is selected. */
+export async function copyText(text) {
+	if (navigator.clipboard) return navigator.clipboard.writeText(text);
+	const field = Object.assign(document.createElement("textarea"), {value: text});
+	document.body.append(field);
+	field.select();
+	const isDone = document.execCommand("copy");
+	field.remove();
+	if (!isDone) throw new Error("not copied");
 }
 
 export class Exchange {
@@ -49,7 +53,7 @@ export class Exchange {
 		button.setAttribute("aria-label", `Copy the request: ${of}`);
 		told.setAttribute("role", "status");
 		button.addEventListener("click", async () => {
-			told.textContent = await copy(this.request).then(
+			told.textContent = await copyText(this.request.textContent).then(
 				() => "Copied.",
 				() => "Copying failed; select the text by hand.",
 			);
@@ -73,6 +77,7 @@ export class Exchange {
 	}
 
 	show(path, body, answer) {
+		this.shown = {path, body};
 		this.request.textContent = curl(path, pretty(JSON.parse(body)));
 		this.answer.textContent = pretty(answer);
 	}

@@ -133,6 +133,10 @@ export class Incline {
 		};
 	}
 
+	requests() {
+		return this.exchange.shown ? [this.exchange.shown] : [];
+	}
+
 	update() {
 		this.place();
 		this.latest.update();
@@ -186,7 +190,7 @@ export class Incline {
 		const asked = resistance(setting.law, signal);
 		asked.catch(() => {}); // if both requests are refused, show the batch's fault, which has a pointer
 		const {json} = await request("v1/evaluate", body, signal),
-			curve = await asked;
+			{curve} = await asked;
 		this.exchange.show("v1/evaluate", body, json);
 		const forces = this.forces(json, batch, setting);
 		this.tell(setting, forces, json.collisions.edge_vertex, curve);

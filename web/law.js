@@ -1,10 +1,10 @@
 /* Plots of the scalar functions against the speed. */
-import {resistance} from "./balance.js";
+import {forceOf, resistance} from "./balance.js";
 import {Exchange} from "./exchange.js";
 import {familyOf, hasTwoCoefficients, whole} from "./laws.js";
 import {Plot} from "./plot.js";
 import {format} from "./svg.js";
-import {Freshness, Latest, request} from "./service.js";
+import {Freshness, Latest} from "./service.js";
 
 /* of: the families of laws (see familyOf) that have this plot. */
 const FUNCTIONS = [
@@ -148,6 +148,10 @@ export class Law {
 		this.latest = new Latest((signal) => this.ask(signal), new Freshness(section));
 	}
 
+	requests() {
+		return this.exchange.shown ? [this.exchange.shown] : [];
+	}
+
 	update() {
 		this.latest.update();
 	}
@@ -195,34 +199,29 @@ export class Law {
 	async ask(signal) {
 		const law = this.read(),
 			y = this.sample(law, this.readRange()),
-			list = JSON.stringify(y);
-		const {eps_v} = law;
-		const tails = {
-			friction: JSON.stringify({eps_v}).slice(1),
-			law: JSON.stringify(law).slice(1),
-		};
-		const plots = this.plotsOf(law);
-		const [curve, ...answers] = await Promise.all([
-			resistance(law, signal),
-			...plots.map(async ({what: {name}}) => {
-				const path = `v1/functions/${name}`;
-				const body = `{"y":${list},${name.startsWith("smooth_friction") ? tails.friction : tails.law}`;
-				return {path, body, json: (await request(path, body, signal)).json};
-			}),
-		]);
-		this.shown = law;
-		this.curve = curve;
-		this.y = y;
+			{eps_v} = law;
+		const force = forceOf(law),
+			plots = this.plotsOf(law);
+		const bodyOf = (name) => ({y, ...(name.startsWith("smooth_friction") ? {eps_v} : law)});
+		const names = plots.map(({what}) => what.name);
+		const bodies = Object.fromEntries(names.filter((name) => name !== force).map((name) => [name, bodyOf(name)]));
+		const got = await resistance(law, signal, bodies, y);
+		const valuesOf = (name) => (name === force ? got.force : got.answers[name].values);
+		Object.assign(this, {shown: law, curve: got.curve, y});
 		this.arrange(plots);
-		this.answers = Object.fromEntries(plots.map(({what}, i) => [what.name, answers[i]]));
-		plots.forEach((plot, i) =>
+		this.answers = Object.fromEntries(
+			names.map((name) => [
+				name,
+				{path: `v1/functions/${name}`, body: JSON.stringify(bodyOf(name)), json: {values: valuesOf(name)}},
+			]),
+		);
+		for (const plot of plots)
 			plot.show(
 				y,
-				answers[i].json.values,
+				valuesOf(plot.what.name),
 				y[0] < 0 ? [-eps_v, eps_v] : [eps_v],
 				plot.what.name === "law_force" ? this.measured(law) : [],
-			),
-		);
+			);
 		this.tellReading();
 		this.showExchange();
 	}

@@ -81,8 +81,18 @@ export class Choice {
 		this.words.textContent = words;
 	}
 
-	reset() {
-		this.select.selectedIndex = 0;
+	get name() {
+		return this.select.value;
+	}
+
+	get isFirst() {
+		return this.select.selectedIndex === 0;
+	}
+
+	/* name: of a law, or anything else for the first one. */
+	restore(name) {
+		this.select.value = name;
+		if (this.select.selectedIndex < 0) this.select.selectedIndex = 0;
 		this.show();
 	}
 

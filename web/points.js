@@ -31,6 +31,24 @@ export class Points {
 		this.fill(INITIAL.speeds.map((speed, i) => [speed, INITIAL.factors[i]]));
 	}
 
+	get shown() {
+		const points = this.numbers();
+		return Object.fromEntries(COLUMNS.map(([name], k) => [name, points.map((point) => point[k])]));
+	}
+
+	get isInitial() {
+		return JSON.stringify(this.shown) === JSON.stringify(INITIAL);
+	}
+
+	/* curve: {speeds, factors} of a state, or anything else for the initial one. */
+	restore(curve) {
+		const isList = (list) => Array.isArray(list) && list.every(Number.isFinite);
+		const {speeds, factors} = curve ?? {};
+		if (isList(speeds) && isList(factors) && speeds.length === factors.length && speeds.length > 1)
+			this.fill(speeds.map((speed, i) => [speed, factors[i]]));
+		else this.reset();
+	}
+
 	/* The first point is always (0, 1), where sticking ends. */
 	fill(points) {
 		this.body.replaceChildren(...points.map((point) => this.row(point)));
@@ -104,7 +122,6 @@ export class Points {
 			.flat()
 			.find(({value}) => !isNumber(value));
 		if (unreadable) throw new Unreadable(`The field ${unreadable.id} does not contain a number.`);
-		const points = this.numbers();
-		return Object.fromEntries(COLUMNS.map(([name], k) => [name, points.map((point) => point[k])]));
+		return this.shown;
 	}
 }

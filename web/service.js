@@ -23,9 +23,10 @@ let token = "";
 let asked = null; /* while the page asks the user for a token: {promise, resolve} */
 let askForToken = () => {};
 let showTrouble = () => {};
+let showBusy = () => {};
 
 export function listen(handlers) {
-	({askForToken, showTrouble} = handlers);
+	({askForToken, showTrouble, showBusy} = handlers);
 }
 
 export function hasToken() {
@@ -127,38 +128,70 @@ export async function request(path, body, signal) {
 	}
 }
 
+/**
+ * Values of several scalar functions. bodies: {NAME: body of v1/functions/NAME}. Returns {NAME: answer}.
+ */
+export async function functions(bodies, signal) {
+	const names = Object.keys(bodies);
+	const answers = await Promise.all(
+		names.map((name) => request(`v1/functions/${name}`, JSON.stringify(bodies[name]), signal)),
+	);
+	return Object.fromEntries(names.map((name, i) => [name, answers[i].json]));
+}
+
+const SETTLED_MS = 90; /* without a change of settings, after which work begins */
+const LONGEST_MS = 1000; /* until work begins while settings keep changing, as in a drag */
+const busy = new Set();
+
+/* Begins waiting work now. */
+export function hurry() {
+	for (const latest of busy) latest.begin();
+	showBusy(busy.size > 0);
+}
+
 /* Keeps the results up to date: runs work once at a time, and again if something has changed meanwhile. An old response
- * therefore never replaces a newer one, and a slider that moves fast does not send more requests than the service can
- * handle. */
+ * therefore never replaces a newer one. Work begins once changes have settled, so a drag of a slider sends few
+ * requests. */
 export class Latest {
 	constructor(work, freshness) {
-		this.work = work;
-		this.freshness = freshness;
-		this.wanted = this.done = 0;
-		this.running = false;
+		Object.assign(this, {work, freshness, wanted: 0, done: 0, running: false, timer: null, since: null});
 	}
 
 	update() {
 		this.wanted++;
 		this.controller?.abort();
-		this.freshness.expect();
+		this.since ??= performance.now();
+		clearTimeout(this.timer);
+		const left = this.since + LONGEST_MS - performance.now();
+		this.timer = setTimeout(() => this.begin(), Math.max(0, Math.min(SETTLED_MS, left)));
+		busy.add(this);
+		showBusy(true);
+	}
+
+	begin() {
+		if (this.timer === null) return;
+		clearTimeout(this.timer);
+		this.timer = this.since = null;
 		if (!this.running) this.run();
 	}
 
 	async run() {
 		this.running = true;
-		while (this.done !== this.wanted) {
+		while (this.done !== this.wanted && this.timer === null) {
 			this.done = this.wanted;
 			this.controller = new AbortController();
+			this.freshness.expect();
 			try {
 				await this.work(this.controller.signal);
-				this.freshness.arrived();
+				if (this.done === this.wanted) this.freshness.arrived();
 			} catch (error) {
 				if (!(error instanceof Superseded)) this.freshness.failed(error);
 			}
-			if (this.done !== this.wanted) this.freshness.expect();
 		}
 		this.running = false;
+		if (this.timer !== null) return;
+		busy.delete(this);
+		showBusy(busy.size > 0);
 	}
 }
 

@@ -14,6 +14,14 @@
 	X(style, "/explorer/explorer.css", "explorer.css", STYLE) \
 	X(icon, "/explorer/icon.svg", "icon.svg", ICON) \
 	X(main, "/explorer/explorer.js", "explorer.js", SCRIPT) \
+	X(link, "/explorer/link.js", "link.js", SCRIPT) \
+	X(take, "/explorer/take.js", "take.js", SCRIPT) \
+	X(picture, "/explorer/picture.js", "picture.js", SCRIPT) \
+	X(start, "/explorer/start.js", "start.js", SCRIPT) \
+	X(explore, "/explorer/explore.js", "explore.js", SCRIPT) \
+	X(batch, "/explorer/batch.js", "batch.js", SCRIPT) \
+	X(motion, "/explorer/motion.js", "motion.js", SCRIPT) \
+	X(fit, "/explorer/fit.js", "fit.js", SCRIPT) \
 	X(service, "/explorer/service.js", "service.js", SCRIPT) \
 	X(controls, "/explorer/controls.js", "controls.js", SCRIPT) \
 	X(svg, "/explorer/svg.js", "svg.js", SCRIPT) \

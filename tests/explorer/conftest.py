@@ -53,8 +53,10 @@ class Page:
     def run(self, code, **arguments):
         return self.browser.run(code, **arguments)
 
-    def open(self, path="/", settled=True, **options):
-        """options: of a Playwright context, such as viewport and colorScheme."""
+    def open(self, path=None, settled=True, **options):
+        """path: of the view of the laws by default; options: of a Playwright context, such as viewport and
+        colorScheme."""
+        path = "/#v1/laws" if path is None else path
         options.setdefault("viewport", {"width": 1280, "height": 900})
         self.run("await state.open(given)", url=self.base + path, **options)
         if settled:
@@ -85,8 +87,8 @@ class Page:
         self.run("""do {
             while (state.busy > 0)
                 await state.page.waitForTimeout(5);
-            await state.page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))));
-        } while (state.busy > 0)""")
+        } while (await state.page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(() =>
+            done(document.getElementById("main")?.getAttribute("aria-busy") === "true"))))) || state.busy > 0)""")
 
     def curve(self, name):
         return self.see("""(name) => { const {x, y} = document.querySelector(`svg[data-function=${name}]`).dataset;

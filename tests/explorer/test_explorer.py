@@ -35,22 +35,22 @@ def test_loads_from_its_own_origin_without_a_complaint(page, server):
     assert page.complaints() == []
     asked = page.run("return state.asked")
     assert len(asked) > 20 and all(url.startswith(server + "/") for url in asked)
-    assert page.text("#version").startswith("version ")
+    assert page.text("#version").startswith("frictiond ")
     names = page.see("() => [...document.querySelectorAll('svg[data-function]')].map((s) => s.dataset.function)")
     assert sorted(names) == sorted(FUNCTIONS)
 
 
 def test_nothing_waits_for_another_answer(browser, server, page_of):
-    """All requests are sent before any response arrives, so the first plot waits only for its own."""
+    """All requests are sent before any response arrives: one for all functions and one for each other section."""
     page = page_of(server).open()
     names = page.run("""state.held = [];
         await state.page.route("**/v1/**", (route) => { state.held.push(route); });
         await state.page.reload();
-        while (state.held.length < 16)
+        while (state.held.length < given.n)
             await state.page.waitForTimeout(5);
         for (const route of state.held)
             await route.continue();
-        return state.held.map((route) => route.request().url().split("/v1/")[1]);""")
+        return state.held.map((route) => route.request().url().split("/v1/")[1]);""", n=13)
     assert {f"functions/{name}" for name in FUNCTIONS} | {"evaluate", "info"} <= set(names)
     page.idle()
     assert page.curve("smooth_mu")[1][0] == 0.8
@@ -853,7 +853,7 @@ def test_with_a_token(browser, guarded, page_of):
     page.wait("() => document.querySelectorAll('svg[data-y]').length === 10 && document.getElementById('token').hidden")
     page.idle()
     assert page.curve("smooth_mu")[1][0] == 0.8
-    assert page.text("#version").startswith("version ")
+    assert page.text("#version").startswith("frictiond ")
     command = page.text("#incline pre.request")
     assert TOKEN not in page.see("() => document.documentElement.outerHTML")
     done = subprocess.run(["bash", "-c", f"TOKEN={TOKEN}\n{command}"], stdout=subprocess.PIPE, check=True)
