@@ -1,7 +1,7 @@
 /* Anisotropic coefficients and the direction of slip. */
 import {makeHandle} from "./controls.js";
 import {Exchange} from "./exchange.js";
-import {add, arrow, fillList, format, set} from "./svg.js";
+import {add, arrow, fillList, fitText, format, label, set} from "./svg.js";
 import {Freshness, Latest, request} from "./service.js";
 
 const PATH = "v1/functions/anisotropic_mu_eff_from_tau_aniso";
@@ -14,7 +14,7 @@ const unit = (degrees) => [Math.cos((degrees * Math.PI) / 180), Math.sin((degree
 const AROUND = Array.from({length: N_DIRECTIONS}, (_, i) => unit((360 * i) / N_DIRECTIONS));
 
 export class Ellipse {
-	constructor(section, read, direction) {
+	constructor(section, read, direction, locate) {
 		Object.assign(this, {read, direction}); /* read returns {mu_s_aniso, mu_k_aniso, mu_s, mu_k} */
 		this.svg = section.querySelector("#ellipse-picture");
 		this.list = section.querySelector("dl");
@@ -22,7 +22,7 @@ export class Ellipse {
 		this.drawing = add(this.svg, "g");
 		this.handle = add(this.svg, "circle", {
 			class: "handle slip",
-			r: 11,
+			r: 13,
 			role: "slider",
 			tabindex: "0",
 			"aria-label": "direction of slip, degrees",
@@ -31,9 +31,11 @@ export class Ellipse {
 		});
 		makeHandle(this.svg, this.handle, {
 			drag: (x, y) => direction.set(Math.round((10 * Math.atan2(CENTRE - y, x - CENTRE) * 180) / Math.PI) / 10),
+			end: (way) => direction.set(180 * way),
 			step: (n) => direction.set(((Math.round(direction.value) + n + 540) % 360) - 180),
 		});
-		this.latest = new Latest((signal) => this.ask(signal), new Freshness(section));
+		fitText(this.svg);
+		this.latest = new Latest((signal) => this.ask(signal), new Freshness(section, locate));
 	}
 
 	requests() {
@@ -70,8 +72,8 @@ export class Ellipse {
 		add(g, "circle", {class: "rim", cx: CENTRE, cy: CENTRE, r: RIM});
 		add(g, "line", {class: "zero", x1: 20, x2: 380, y1: CENTRE, y2: CENTRE});
 		add(g, "line", {class: "zero", x1: CENTRE, x2: CENTRE, y1: 20, y2: 380});
-		add(g, "text", {x: 394, y: CENTRE + 16, "text-anchor": "end"}, "τ̂₀");
-		add(g, "text", {x: CENTRE + 8, y: 16}, "τ̂₁");
+		label(g, {class: "symbol", x: 394, y: CENTRE + 20, "text-anchor": "end"}, "τ̂_0");
+		label(g, {class: "symbol", x: CENTRE + 8, y: 18}, "τ̂_1");
 		for (const [kind, [a, b]] of Object.entries(ellipses)) {
 			const column = kind === "static" ? 0 : 1;
 			const points = AROUND.map(([c, s], i) => {
@@ -95,8 +97,10 @@ export class Ellipse {
 			});
 		}
 		arrow(g, CENTRE, CENTRE, (RIM - 11) * t[0], -(RIM - 11) * t[1], "slip");
-		arrow(g, CENTRE, CENTRE, -scale * static_ * t[0], scale * static_ * t[1], "force static");
-		arrow(g, CENTRE, CENTRE, -scale * kinetic * t[0], scale * kinetic * t[1], "force kinetic");
+		const [sx, sy] = [CENTRE + 0.5 * RIM * t[0] + 14 * t[1], CENTRE - 0.5 * RIM * t[1] + 14 * t[0]];
+		label(g, {class: "letter", x: sx, y: sy, dy: "0.35em", "text-anchor": "middle"}, "τ̂");
+		arrow(g, CENTRE, CENTRE, -scale * static_ * t[0], scale * static_ * t[1], "force static", "F_s");
+		arrow(g, CENTRE, CENTRE, -scale * kinetic * t[0], scale * kinetic * t[1], "force kinetic", Math.abs(static_ - kinetic) * scale > 30 ? "F_k" : "");
 		const pair = (v) => `(${v.map((w) => format(Math.abs(w) < 1e-15 ? 0 : w, 6)).join(", ")})`;
 		fillList(this.list, [
 			["direction of slip τ̂", pair(t), "t"],

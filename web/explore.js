@@ -1,10 +1,11 @@
 /* The view of the laws: all functions of a friction law over the speed, anisotropy, and a block on an incline. */
-import {Control} from "./controls.js";
+import {Control, makeLocate} from "./controls.js";
 import {Ellipse} from "./ellipse.js";
 import {Incline} from "./incline.js";
 import {Law} from "./law.js";
 import {Choice} from "./laws.js";
 import {Points} from "./points.js";
+import {withSubscripts} from "./svg.js";
 
 export const title = "Laws";
 
@@ -162,7 +163,7 @@ const PAGE = `
 	<p class="fault" role="alert" hidden></p>
 	<div class="bench">
 		<figure>
-			<svg id="incline-picture" viewBox="30 32 340 298" role="group" aria-label="Block on an incline with its forces"></svg>
+			<svg id="incline-picture" viewBox="30 26 340 310" role="group" aria-label="Block on an incline with its forces"></svg>
 			<ul class="legend">
 				<li class="gravity">gravity</li><li class="normal">normal force</li>
 				<li class="force">friction</li><li class="slip">velocity</li>
@@ -220,7 +221,7 @@ const PAGE = `
 		</figure>
 		<figure>
 			<h3>Hessian</h3>
-			<svg id="spy" viewBox="0 0 300 240" role="slider" tabindex="0" aria-label="Entries of the Hessian"
+			<svg id="spy" viewBox="0 0 300 236" role="slider" tabindex="0" aria-label="Entries of the Hessian"
 				aria-valuemin="0" aria-valuemax="143" aria-valuenow="0"></svg>
 			<p class="readout"></p>
 			<figcaption>Rows and columns are the degrees of freedom: 4 corners of the block, 2 ends of the slope. A dot is an
@@ -263,7 +264,8 @@ export function mount(root, context) {
 		});
 	const updateAll = () => Object.values(sections).forEach((section) => section.update());
 
-	sections.law = new Law(byId("law"), law, () => range.value);
+	const locate = makeLocate((name) => controls[name], points);
+	sections.law = new Law(byId("law"), law, () => range.value, {locate});
 	sections.ellipse = new Ellipse(
 		byId("ellipse"),
 		() => {
@@ -276,12 +278,11 @@ export function mount(root, context) {
 			};
 		},
 		controls.direction,
+		locate,
 	);
-	sections.incline = new Incline(byId("incline"), law, {
-		angle: controls.angle,
-		speed: controls.speed,
-		mass: controls.mass,
-	});
+	const {angle, speed, mass} = controls;
+	sections.incline = new Incline(byId("incline"), law, {angle, speed, mass}, locate);
+	withSubscripts(root);
 
 	for (const radio of transitions) radio.addEventListener("change", all);
 	range.addEventListener("change", () => {
@@ -320,6 +321,7 @@ export function mount(root, context) {
 	return {
 		state,
 		restore,
+		table: () => sections.law.table(),
 		requests: () => Object.values(sections).flatMap((section) => section.requests()),
 	};
 }

@@ -2,7 +2,7 @@
 import {outcome, resistance} from "./balance.js";
 import {makeHandle} from "./controls.js";
 import {Exchange} from "./exchange.js";
-import {add, arrow, fillList, format, set} from "./svg.js";
+import {add, arrow, fillList, fitText, format, set, withSubscripts} from "./svg.js";
 import {Spy} from "./spy.js";
 import {Freshness, Latest, request} from "./service.js";
 
@@ -65,8 +65,8 @@ function leftAlone({tan, speed}, {fate, creep, threshold, fast, pace}, {symbol, 
 }
 
 export class Incline {
-	constructor(section, read, controls) {
-		Object.assign(this, {read, ...controls}); /* read returns the law; controls: angle, speed, mass */
+	constructor(section, read, controls, locate) {
+		Object.assign(this, {read, ...controls, locateOthers: locate}); /* read returns the law; controls: angle, speed, mass */
 		this.contact = section.querySelector("#contact");
 		this.verdict = section.querySelector("#verdict");
 		this.why = section.querySelector("#why");
@@ -76,14 +76,15 @@ export class Incline {
 		this.spy = new Spy(section.querySelector("#spy"), section.querySelector(".readout"), BLOCKS, "N s/m");
 		this.exchange = new Exchange(section.querySelector("details.exchange"), "block on the incline");
 		this.addPicture(section.querySelector("#incline-picture"));
-		this.latest = new Latest((signal) => this.ask(signal), new Freshness(section));
+		this.latest = new Latest((signal) => this.ask(signal), new Freshness(section, (error) => this.locate(error)));
+		for (const svg of section.querySelectorAll("svg")) fitText(svg);
 	}
 
 	addPicture(svg) {
 		this.drawing = add(svg, "g");
 		this.slope = add(svg, "circle", {
 			class: "handle ground",
-			r: 10,
+			r: 12,
 			role: "slider",
 			tabindex: "0",
 			"aria-label": "angle, degrees",
@@ -92,7 +93,7 @@ export class Incline {
 		});
 		this.pace = add(svg, "circle", {
 			class: "handle slip",
-			r: 10,
+			r: 12,
 			role: "slider",
 			tabindex: "0",
 			"aria-label": "velocity divided by eps_v",
@@ -102,6 +103,7 @@ export class Incline {
 		makeHandle(svg, this.slope, {
 			drag: (x, y) => this.angle.moveTo((Math.atan2(SHOWN.y - y, SHOWN.x - x) * 180) / Math.PI),
 			step: (n) => this.angle.moveTo(this.angle.value + n),
+			end: (way) => this.angle.moveTo(way < 0 ? 0 : 60),
 		});
 		makeHandle(svg, this.pace, {
 			drag: (x, y) => {
@@ -109,12 +111,26 @@ export class Incline {
 				this.speed.moveTo(((x - foot.x) * c + (y - foot.y) * s) / 120);
 			},
 			step: (n) => this.speed.moveTo(this.speed.position + 0.02 * n),
+			end: (way) => this.speed.moveTo(way),
 		});
+	}
+
+	/* A slope beyond the vertical leaves no normal force: the service refuses it, and the picture keeps the last one. */
+	locate(error) {
+		const isSteep = Math.abs(this.angle.value) > 90;
+		if (!/normal_force/.test(error.pointer ?? "")) return this.locateOthers(error);
+		if (!isSteep) return this.mass;
+		return {
+			name: this.angle.name,
+			blame: (section, text) =>
+				this.angle.blame(section, text && "Beyond 90° the slope does not carry the block: choose −90° to 90°."),
+		};
 	}
 
 	/* Cosine and sine of the angle, and the tail of the velocity arrow. */
 	frame() {
-		const theta = (this.angle.value * Math.PI) / 180,
+		if (Math.abs(this.angle.value) <= 90) this.drawn = this.angle.value;
+		const theta = ((this.drawn ?? this.angle.initial) * Math.PI) / 180,
 			c = Math.cos(theta),
 			s = Math.sin(theta);
 		const up = HEIGHT * SHOWN.scale + 18;
@@ -213,7 +229,8 @@ export class Incline {
 	}
 
 	tell({law, theta, speed, mass}, forces, contacts, curve) {
-		const sticks = contacts.status.every((status) => status === 0);
+		/* At εᵥ itself the slip may be less than εᵥ by rounding. */
+		const sticks = contacts.status.every((status) => status === 0) && Math.abs(speed) < 1;
 		this.state(this.contact, sticks ? "stick" : "slip", sticks ? "■ Sticks: below εᵥ" : "▶ Slides: εᵥ or more");
 		const tan = Math.tan(theta),
 			friction = Math.abs(forces.friction) / forces.normal,
@@ -268,23 +285,28 @@ export class Incline {
 		add(
 			g,
 			"text",
-			{x: bx - 58, y: by + 10 - (theta < 0.12 ? 0 : 4), class: "angle"},
+			{x: bx - 10, y: by + 34, class: "angle", "text-anchor": "end"},
 			`θ = ${format(degrees)}°`,
 		);
 		const [mx, my] = at(0, h / 2);
 		add(g, "circle", {class: "mass", cx: mx, cy: my, r: 3});
-		arrow(g, mx, my, 0, weight, "gravity");
+		arrow(g, mx, my, 0, weight, "gravity", "W");
 		const unit = forces.weight > 0 ? weight / forces.weight : 0;
 		[-w, w].forEach((along, i) => {
 			const [cx, cy] = at(along, 0),
 				n = (unit * forces.normal) / 2,
 				f = unit * forces.corners[i];
 			add(g, "circle", {class: "corner", cx, cy, r: 3});
-			arrow(g, cx, cy, n * s, -n * c, "normal");
-			arrow(g, cx, cy, f * c, f * s, "force");
+			arrow(g, cx, cy, n * s, -n * c, "normal", "N");
+			arrow(g, cx, cy, f * c, f * s, "force", "F");
 		});
 		const shown = Math.sign(p) * Math.max(Math.abs(p) - 9, 0); /* the line ends at the handle */
 		arrow(g, foot.x, foot.y, shown * c, shown * s, "slip");
+		if (Math.abs(shown) > 24) this.letter(g, foot.x + 0.5 * shown * c + 12 * s, foot.y + 0.5 * shown * s - 12 * c, "v");
+	}
+
+	letter(g, x, y, text) {
+		add(g, "text", {class: "letter", x, y, dy: "0.35em", "text-anchor": "middle"}, text);
 	}
 
 	drawCone({law: {mu_s}, c}, forces, {largest, kinetic}) {
@@ -307,7 +329,7 @@ export class Incline {
 		add(svg, "text", {x: 4, y: y + 18}, "up the slope");
 		add(svg, "text", {x: 296, y: y + 18, "text-anchor": "end"}, "down the slope");
 		add(svg, "line", {class: "need", x1: x, y1: y, x2: x - unit * forces.pull, y2: y - unit * forces.normal});
-		arrow(svg, x, y, unit * forces.friction, -unit * forces.normal, "force");
+		arrow(svg, x, y, unit * forces.friction, -unit * forces.normal, "force", "F");
 		const lean = format(Math.abs(forces.friction) / forces.normal);
 		svg.setAttribute(
 			"aria-label",

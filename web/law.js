@@ -11,7 +11,7 @@ const FUNCTIONS = [
 	{
 		name: "smooth_mu_f1",
 		of: ["mu"],
-		symbol: "μ f₁",
+		symbol: "μ f_1",
 		unit: "",
 		title: "μ(y) f₁(y)",
 		text: "The friction force divided by the normal force.",
@@ -19,7 +19,7 @@ const FUNCTIONS = [
 	{
 		name: "law_force",
 		of: ["peak", "law"],
-		symbol: "G₁",
+		symbol: "G_1",
 		unit: "",
 		title: "G₁(y)",
 		text: "The friction force divided by the normal force.",
@@ -27,7 +27,7 @@ const FUNCTIONS = [
 	{
 		name: "smooth_friction_f0",
 		of: ["mu", "peak"],
-		symbol: "f₀",
+		symbol: "f_0",
 		unit: "m/s",
 		title: "f₀(y)",
 		text: "The mollified speed, an integral of f₁: equal to y from εᵥ on, smooth at rest.",
@@ -35,7 +35,7 @@ const FUNCTIONS = [
 	{
 		name: "smooth_friction_f1",
 		of: ["mu", "peak"],
-		symbol: "f₁",
+		symbol: "f_1",
 		unit: "",
 		title: "f₁(y)",
 		text: "The smoothed sign of the speed: 0 at rest, 1 from εᵥ on.",
@@ -43,7 +43,7 @@ const FUNCTIONS = [
 	{
 		name: "smooth_friction_f2",
 		of: ["mu", "peak"],
-		symbol: "f₂",
+		symbol: "f_2",
 		unit: "s/m",
 		title: "f₂(y) = f₁′(y)",
 		text: "Its derivative, zero from εᵥ on.",
@@ -51,7 +51,7 @@ const FUNCTIONS = [
 	{
 		name: "smooth_friction_f1_over_x",
 		of: ["mu", "peak"],
-		symbol: "f₁/y",
+		symbol: "f_1/y",
 		unit: "s/m",
 		title: "f₁(y) / y",
 		text: "The factor of the slip vector in the force; finite at rest.",
@@ -75,7 +75,7 @@ const FUNCTIONS = [
 	{
 		name: "smooth_mu_f0",
 		of: ["mu"],
-		symbol: "∫ μ f₁",
+		symbol: "∫ μ f_1",
 		unit: "m/s",
 		title: "∫ μ(y) f₁(y) dy",
 		text: "The potential divided by the normal force: μₖ y from εᵥ on.",
@@ -83,7 +83,7 @@ const FUNCTIONS = [
 	{
 		name: "smooth_mu_f2",
 		of: ["mu"],
-		symbol: "(μ f₁)′",
+		symbol: "(μ f_1)′",
 		unit: "s/m",
 		title: "(μ f₁)′(y)",
 		text: "Stiffness along the slip; negative where μ f₁ falls.",
@@ -91,7 +91,7 @@ const FUNCTIONS = [
 	{
 		name: "smooth_mu_f1_over_x",
 		of: ["mu"],
-		symbol: "μ f₁/y",
+		symbol: "μ f_1/y",
 		unit: "s/m",
 		title: "μ(y) f₁(y) / y",
 		text: "Stiffness across the slip.",
@@ -99,7 +99,7 @@ const FUNCTIONS = [
 	{
 		name: "law_potential",
 		of: ["peak", "law"],
-		symbol: "G₀",
+		symbol: "G_0",
 		unit: "m/s",
 		title: "G₀(y)",
 		text: "The potential divided by the normal force, an integral of G₁.",
@@ -107,7 +107,7 @@ const FUNCTIONS = [
 	{
 		name: "law_force_derivative",
 		of: ["peak", "law"],
-		symbol: "G₁′",
+		symbol: "G_1′",
 		unit: "s/m",
 		title: "G₁′(y)",
 		text: "Stiffness along the slip; negative where G₁ falls.",
@@ -115,7 +115,7 @@ const FUNCTIONS = [
 	{
 		name: "law_force_over_speed",
 		of: ["peak", "law"],
-		symbol: "G₁/y",
+		symbol: "G_1/y",
 		unit: "s/m",
 		title: "G₁(y) / y",
 		text: "Stiffness across the slip.",
@@ -126,9 +126,12 @@ const STEPS = 160; /* from 0 to eps_v if the plots end at 2 eps_v; eps_v itself 
 const FAR = 240; /* beyond eps_v, if a law continues beyond 2 eps_v */
 
 export class Law {
-	/* read returns the parameters of the law, readRange "whole" or "FROM TO" in units of eps_v */
-	constructor(section, read, readRange) {
-		Object.assign(this, {read, readRange});
+	/**
+	 * read returns the parameters of the law, readRange "whole" or "FROM TO" in units of eps_v
+	 * withoutForce: another plot shows the force; locate: of Freshness
+	 */
+	constructor(section, read, readRange, {withoutForce = false, locate} = {}) {
+		Object.assign(this, {read, readRange, withoutForce});
 		this.select = section.querySelector("select");
 		this.exchange = new Exchange(section.querySelector("details.exchange"), "function");
 		this.answers = {};
@@ -145,11 +148,23 @@ export class Law {
 		this.reading = section.querySelector(".reading");
 		this.arrange(this.plotsOf(read()));
 		this.select.addEventListener("change", () => this.showExchange());
-		this.latest = new Latest((signal) => this.ask(signal), new Freshness(section));
+		this.latest = new Latest((signal) => this.ask(signal), new Freshness(section, locate));
 	}
 
 	requests() {
-		return this.exchange.shown ? [this.exchange.shown] : [];
+		const answers = Object.entries(this.answers);
+		if (answers.length === 0) return [];
+		const functions = Object.fromEntries(answers.map(([name, {body}]) => [name, JSON.parse(body)]));
+		return [{path: "v1/functions", body: JSON.stringify({functions})}];
+	}
+
+	/* The values of all functions shown, for a file. */
+	table() {
+		const lists = Object.entries(this.answers).map(([name, {json}]) => [name, json.values]);
+		return {
+			columns: ["speed_m_per_s", ...lists.map(([name]) => name)],
+			rows: lists.length ? this.y.map((y, i) => [y, ...lists.map(([, values]) => values[i])]) : [],
+		};
 	}
 
 	update() {
@@ -157,7 +172,9 @@ export class Law {
 	}
 
 	plotsOf(law) {
-		return this.plots.filter(({what}) => what.of.includes(familyOf(law)));
+		return this.plots.filter(
+			({what}) => what.of.includes(familyOf(law)) && !(this.withoutForce && FORCES.includes(what.name)),
+		);
 	}
 
 	/* Replaces the plots only if they differ, because a plot that is reinserted loses the focus. */
@@ -172,7 +189,7 @@ export class Law {
 		if (!FORCES.includes(name) || !this.shown) return [];
 		const {mu_s, mu_k} = this.shown;
 		if (!hasTwoCoefficients(this.shown)) return [[mu_s, "μ"]];
-		return [[mu_s, "μₛ"], ...(mu_k === mu_s ? [] : [[mu_k, "μₖ"]])];
+		return [[mu_s, "μ_s"], ...(mu_k === mu_s ? [] : [[mu_k, "μ_k"]])];
 	}
 
 	/* Speeds of the samples, including eps_v. A law that extends far beyond eps_v has points of its own below. */

@@ -1,13 +1,20 @@
 /* A curve with axes, a mark at eps_v, and a crosshair that follows the pointer and the keys. */
-import {add, format, power, set, ticks} from "./svg.js";
+import {add, format, label, power, set, ticks, ticksAlong, withSubscripts} from "./svg.js";
 
-const MARGIN = {left: 46, right: 12, top: 34, bottom: 34};
-const LABEL = {width: 16, height: 15}; /* room for the label of a coefficient */
+const MARGIN = {left: 58, right: 22, top: 46, bottom: 44};
+const LABEL = {width: 36, height: 27}; /* room for the label of a coefficient */
+
+const NARROW = matchMedia("(max-width: 760px)");
 
 function caption(symbol, exponent, unit) {
 	const scaled = [exponent ? power(exponent) : "", unit].filter(Boolean).join(" ");
 	return scaled ? `${symbol}  in ${scaled}` : symbol;
 }
+
+const SUBSCRIPTS = {_s: "ₛ", _k: "ₖ", _v: "ᵥ", _0: "₀", _1: "₁", _2: "₂"};
+
+/* A symbol in plain text. */
+const plain = (symbol) => symbol.replaceAll(/_./g, (low) => SUBSCRIPTS[low]);
 
 /* The index of the number closest to x in an ascending list. */
 function nearest(list, value) {
@@ -16,9 +23,9 @@ function nearest(list, value) {
 }
 
 export class Plot {
-	/* what: {name, symbol, unit, title, text}; guides(): values of horizontal lines, [[value, label], ...] */
-	constructor(parent, what, {large = false, guides = () => [], onCursor}) {
-		Object.assign(this, {what, guides, onCursor, height: large ? 310 : 205, curve: null, index: 0});
+	/* narrow: height on a narrow screen, if it differs. what: {name, symbol, unit, title, text}; guides(): values of horizontal lines, [[value, label], ...] */
+	constructor(parent, what, {large = false, height = large ? 310 : 220, narrow, guides = () => [], onCursor}) {
+		Object.assign(this, {what, guides, onCursor, height, wide: height, narrow, curve: null, index: 0, extra: {}});
 		this.figure = document.createElement("figure");
 		this.figure.className = large ? "plot large" : "plot";
 		const title = document.createElement("h3"),
@@ -26,6 +33,7 @@ export class Plot {
 		title.textContent = what.title;
 		text.textContent = what.text;
 		this.figure.append(title, text);
+		withSubscripts(this.figure);
 		this.svg = add(this.figure, "svg", {
 			class: "curve",
 			role: "slider",
@@ -53,7 +61,7 @@ export class Plot {
 			'<th scope="col"></th><th scope="col"></th></tr></thead><tbody></tbody></table></div>';
 		const [y, value] = this.details.querySelectorAll("th");
 		y.textContent = "y, m/s";
-		value.textContent = [this.what.symbol, this.what.unit].filter(Boolean).join(", ");
+		value.textContent = [plain(this.what.symbol), this.what.unit].filter(Boolean).join(", ");
 		this.details.querySelector(".scroll").setAttribute("aria-label", `Values of ${this.what.title}`);
 		this.details.querySelector("summary").setAttribute("aria-label", `Values of ${this.what.title}`);
 		this.details.addEventListener("toggle", () => this.fillTable());
@@ -125,6 +133,10 @@ export class Plot {
 	draw() {
 		const width = this.svg.clientWidth;
 		if (!this.curve || !width) return;
+		if (this.narrow) {
+			this.height = NARROW.matches ? this.narrow : this.wide;
+			set(this.svg, {height: this.height});
+		}
 		const {x, y, marks, measured} = this.curve,
 			[lo, hi] = this.bounds();
 		const left = MARGIN.left,
@@ -135,27 +147,26 @@ export class Plot {
 		this.py = (v) => bottom - ((v - lo) / (hi - lo)) * (bottom - top);
 		this.svg.replaceChildren();
 		set(this.svg, {viewBox: `0 0 ${width} ${this.height}`});
-		this.drawAxes(ticks(x[0], x[x.length - 1], Math.max(2, width / 110)), ticks(lo, hi, this.height / 40), {
+		this.drawAxes(ticksAlong(x[0], x[x.length - 1], right - left), ticks(lo, hi, Math.floor((bottom - top) / 32)), {
 			left,
 			right,
 			top,
 			bottom,
 		});
 		let last = Infinity;
-		for (const [value, label] of this.guides()) {
+		for (const [value, text] of this.guides()) {
 			const at = this.py(value),
 				aside = Math.abs(at - last) < LABEL.height ? LABEL.width : 0;
 			add(this.svg, "line", {class: "guide", x1: left, x2: right, y1: at, y2: at});
-			add(this.svg, "text", {class: "mark", x: right - 2 - aside, y: at - 6, "text-anchor": "end"}, label);
+			label(this.svg, {class: "mark", x: right - 2 - aside, y: at - 6, "text-anchor": "end"}, text);
 			last = at;
 		}
 		for (const mark of marks) {
 			add(this.svg, "line", {class: "kink", x1: this.px(mark), x2: this.px(mark), y1: top, y2: bottom});
-			add(
+			label(
 				this.svg,
-				"text",
-				{class: "mark", x: this.px(mark), y: top - 5, "text-anchor": "middle"},
-				mark < 0 ? "−εᵥ" : "εᵥ",
+				{class: "mark", x: this.px(mark), y: top - 7, "text-anchor": "middle"},
+				mark < 0 ? "−ε_v" : "ε_v",
 			);
 		}
 		const d = x.map((v, i) => `${i ? "L" : "M"}${this.px(v).toFixed(2)} ${this.py(y[i]).toFixed(2)}`).join("");
@@ -165,13 +176,16 @@ export class Plot {
 				add(this.svg, "circle", {class: "measured", cx: this.px(at), cy: this.py(value), r: 4.5});
 		this.hair = add(this.svg, "line", {class: "hair", y1: top, y2: bottom});
 		this.dot = add(this.svg, "circle", {class: "dot", r: 4});
+		this.extra = {...this.extra, line: null, dot: null};
+		if (this.extra.at) this.track(...this.extra.at);
+		if (this.extra.height) this.level(...this.extra.height);
 		this.moveTo(Math.min(this.index, x.length - 1));
 	}
 
 	drawAxes(horizontal, vertical, {left, right, top, bottom}) {
 		for (const v of horizontal.values) {
 			add(this.svg, "line", {class: "grid", x1: this.px(v), x2: this.px(v), y1: top, y2: bottom});
-			add(this.svg, "text", {x: this.px(v), y: bottom + 14, "text-anchor": "middle"}, horizontal.label(v));
+			add(this.svg, "text", {x: this.px(v), y: bottom + 18, "text-anchor": "middle"}, horizontal.label(v));
 		}
 		for (const v of vertical.values) {
 			add(this.svg, "line", {
@@ -181,30 +195,52 @@ export class Plot {
 				y1: this.py(v),
 				y2: this.py(v),
 			});
-			add(this.svg, "text", {x: left - 6, y: this.py(v) + 4, "text-anchor": "end"}, vertical.label(v));
+			add(this.svg, "text", {x: left - 6, y: this.py(v) + 5, "text-anchor": "end"}, vertical.label(v));
 		}
-		add(
+		label(
 			this.svg,
-			"text",
-			{class: "unit", x: right, y: bottom + 29, "text-anchor": "end"},
+			{class: "unit", x: right, y: bottom + 38, "text-anchor": "end"},
 			caption("y", horizontal.exponent, "m/s"),
 		);
-		add(
-			this.svg,
-			"text",
-			{class: "unit", x: 4, y: 13},
-			caption(this.what.symbol, vertical.exponent, this.what.unit),
-		);
+		label(this.svg, {class: "unit", x: 4, y: 16}, caption(this.what.symbol, vertical.exponent, this.what.unit));
+	}
+
+	/* A dot that moves along the curve, beside the one of the reading. */
+	track(x, y) {
+		this.extra.at = [x, y];
+		if (!this.curve || !this.hair) return;
+		this.extra.dot ??= add(this.svg, "circle", {class: "moving", r: 8});
+		set(this.extra.dot, {cx: this.px(x), cy: Math.max(this.py(y), 8)});
+	}
+
+	/* A horizontal line that moves, with a label at its left end. */
+	level(value, text) {
+		this.extra.height = [value, text];
+		if (!this.curve || !this.hair) return;
+		const left = MARGIN.left,
+			right = this.svg.clientWidth - MARGIN.right,
+			at = Math.max(this.py(value), MARGIN.top);
+		if (!this.extra.line) {
+			this.extra.line = add(this.svg, "line", {class: "level", x1: left, x2: right});
+			this.extra.text = label(this.svg, {class: "mark", x: (left + right) / 2, "text-anchor": "middle"}, text);
+		}
+		set(this.extra.line, {y1: at, y2: at});
+		set(this.extra.text, {y: at - 6});
 	}
 
 	moveTo(index) {
 		this.index = index;
 		if (!this.curve || !this.hair || index >= this.curve.x.length) return;
 		const {x, y} = this.curve;
-		set(this.hair, {x1: this.px(x[index]), x2: this.px(x[index])});
+		/* the line of eps_v stays visible */
+		set(this.hair, {
+			x1: this.px(x[index]),
+			x2: this.px(x[index]),
+			visibility: this.curve.marks.includes(x[index]) ? "hidden" : "visible",
+		});
 		set(this.dot, {cx: this.px(x[index]), cy: this.py(y[index])});
 		const unit = this.what.unit ? ` ${this.what.unit}` : "";
-		const text = `${this.what.symbol} = ${String(y[index]).replace("-", "−")}${unit}`;
+		const text = `${plain(this.what.symbol)} = ${String(y[index]).replace("-", "−")}${unit}`;
 		this.readout.textContent = text;
 		this.readout.title = `at y = ${x[index]} m/s`;
 		set(this.svg, {

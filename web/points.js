@@ -1,5 +1,5 @@
 /* A measured curve as a small editable table: speeds beyond eps_v, and factors of the coefficient. */
-import {Unreadable} from "./controls.js";
+import {Faults, Unreadable} from "./controls.js";
 
 const INITIAL = {speeds: [0, 0.002, 0.005, 0.01], factors: [1, 0.62, 0.5, 0.56]};
 const COLUMNS = [
@@ -29,6 +29,20 @@ export class Points {
 
 	reset() {
 		this.fill(INITIAL.speeds.map((speed, i) => [speed, INITIAL.factors[i]]));
+	}
+
+	/* What shows a fault of a field beside it. */
+	control(field) {
+		const name = field.getAttribute("aria-label");
+		field.faults ??= new Faults(field);
+		field.faults.isReadable = isNumber(field.value);
+		return {name, blame: (section, text) => field.faults.blame(section, text && `${name}: ${text}`)};
+	}
+
+	/* column: "speeds" or "factors"; i: of a point */
+	at(column, i) {
+		const field = this.body.rows[i]?.querySelector(`[data-of=${column}]`);
+		return field && this.control(field);
 	}
 
 	get shown() {
@@ -121,7 +135,7 @@ export class Points {
 		const unreadable = this.fields()
 			.flat()
 			.find(({value}) => !isNumber(value));
-		if (unreadable) throw new Unreadable(`The field ${unreadable.id} does not contain a number.`);
+		if (unreadable) throw new Unreadable("This is not a number.", this.control(unreadable));
 		return this.shown;
 	}
 }

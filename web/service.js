@@ -11,6 +11,11 @@ export class Problem extends Error {
 		const place = this.pointer ? ` — at ${this.pointer}` : "";
 		return `The service refused the request (${this.status}): ${this.message}${place}`;
 	}
+
+	/* For a place beside the field that caused it. */
+	fieldWords() {
+		return this.message;
+	}
 }
 
 /* Thrown when a newer request has replaced one that was waiting for a retry. */
@@ -129,14 +134,11 @@ export async function request(path, body, signal) {
 }
 
 /**
- * Values of several scalar functions. bodies: {NAME: body of v1/functions/NAME}. Returns {NAME: answer}.
+ * Values of several scalar functions, in one request. bodies: {NAME: body of v1/functions/NAME}; returns {NAME: answer}.
  */
 export async function functions(bodies, signal) {
-	const names = Object.keys(bodies);
-	const answers = await Promise.all(
-		names.map((name) => request(`v1/functions/${name}`, JSON.stringify(bodies[name]), signal)),
-	);
-	return Object.fromEntries(names.map((name, i) => [name, answers[i].json]));
+	const {json} = await request("v1/functions", JSON.stringify({functions: bodies}), signal);
+	return json.functions;
 }
 
 const SETTLED_MS = 90; /* without a change of settings, after which work begins */
@@ -198,10 +200,12 @@ export class Latest {
 const OVERDUE_MS = 300; /* results are not marked as outdated if the response comes sooner */
 
 /* Shows whether the results of a section match the current settings: they are faded while a response is overdue, for
- * whatever reason, and after an error, which is shown as text. */
+ * whatever reason, and after an error, which is shown beside the field that caused it, or else in the section. */
 export class Freshness {
-	constructor(section) {
-		this.section = section;
+	/* locate(error): the control whose value caused the error, an object with blame(section, text) and name; or
+	 * undefined */
+	constructor(section, locate = (error) => error.control) {
+		Object.assign(this, {section, locate});
 		this.fault = section.querySelector(".fault");
 		this.stale = section.querySelector(".stale");
 	}
@@ -211,11 +215,22 @@ export class Freshness {
 	}
 
 	arrived() {
+		this.blame(null, "");
 		this.tell("");
 	}
 
 	failed(error) {
-		this.tell("refused", error.words?.() ?? String(error));
+		const words = error.words?.() ?? String(error);
+		const control = this.locate(error) ?? null;
+		this.blame(control, error.fieldWords?.() ?? words);
+		if (control) this.tell(`see ${control.name}`);
+		else this.tell("refused", words);
+	}
+
+	blame(control, text) {
+		if (this.blamed !== control) this.blamed?.blame(this, "");
+		this.blamed = control;
+		control?.blame(this, text);
 	}
 
 	tell(why, fault = "") {

@@ -2,7 +2,7 @@
 import {add, set} from "./svg.js";
 
 const SIZE = 18,
-	LEFT = 60,
+	LEFT = 78,
 	TOP = 8; /* size of a cell; offset of the matrix in the picture */
 const SIGNS = {plus: "+", minus: "−", none: "·"};
 

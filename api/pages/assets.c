@@ -21,6 +21,10 @@
 	X(explore, "/explorer/explore.js", "explore.js", SCRIPT) \
 	X(batch, "/explorer/batch.js", "batch.js", SCRIPT) \
 	X(motion, "/explorer/motion.js", "motion.js", SCRIPT) \
+	X(motion_worker, "/explorer/motion_worker.js", "motion_worker.js", SCRIPT) \
+	X(scenes, "/explorer/scenes.js", "scenes.js", SCRIPT) \
+	X(chart, "/explorer/chart.js", "chart.js", SCRIPT) \
+	X(columns, "/explorer/columns.js", "columns.js", SCRIPT) \
 	X(fit, "/explorer/fit.js", "fit.js", SCRIPT) \
 	X(service, "/explorer/service.js", "service.js", SCRIPT) \
 	X(controls, "/explorer/controls.js", "controls.js", SCRIPT) \

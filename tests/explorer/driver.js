@@ -21,7 +21,7 @@ const state = {
 		state.context = await state.browser.newContext(options);
 		Object.assign(state, {messages: [], asked: [], busy: 0});
 		state.page = await state.context.newPage();
-		state.page.setDefaultTimeout(300000); /* exceeded only if something is broken */
+		state.page.setDefaultTimeout(Number(process.env.PW_TIMEOUT || 300000)); /* exceeded only if something is broken */
 		state.page.on("console", (message) => state.messages.push({type: message.type(), text: message.text()}));
 		state.page.on("pageerror", (error) => state.messages.push({type: "error", text: String(error)}));
 		state.page.on("request", (request) => {
