@@ -4,8 +4,7 @@
 
 Every vertex of the bottom lies on a flank of the floor. When all of them slip, every contact force leans from its
 flank's normal by the friction angle, so the spring's force is the weight times tan(atan MU + flank) (Patton 1966).
-Needs DOLFINx 0.5 (Debian: python3-dolfinx) and the package frictiond.
-"""
+Needs DOLFINx 0.5 (Debian: python3-dolfinx) and the package frictiond."""
 import argparse
 
 import numpy as np
