@@ -387,7 +387,7 @@ docs: ## build the documentation as a static site in build/site
 	@echo 'build/site/index.html'
 
 examples-test: ## run every example, client, solver and snippet of the docs, in every language that Debian has
-	@scripts/packages examples
+	@scripts/packages examples solvers
 	+@$(COMPILE) all
 	@tests/examples/run
 
