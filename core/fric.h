@@ -378,8 +378,12 @@ struct fric_step {
 /**
  * How far contacts can move: a step t in [0, 1] such that from positions to positions + t * direction every contact's
  * distance - dmin stays >= keep times what it is at the start. Distances are those of the two primitives of a stencil
- * (closest points are clamped, whatever the batch's closest_features). Conservative: the largest such t is larger by
- * at most a thousandth, if it is not limited by a distance that touches the limit within rounding.
+ * (closest points are clamped, whatever the batch's closest_features). Positions + t * direction in doubles, for the
+ * step or less, change a distance by up to r, the sum of both sides' 2^-52 (largest coordinate + 2 t largest component
+ * of the direction) of the vertices that move: so distance - dmin also stays >= 16 r of t = 0, or nearly all it is if
+ * that is less, and always >= 2 r, and is > 0 when positions are rounded. Conservative: the largest such t is larger by
+ * at most a thousandth, if it is not limited by a distance that touches the limit within rounding. It is 0 if a contact
+ * that moves begins with less than 2 r.
  * @param contacts   prepared with FRIC_TERM_BARRIER; contacts that were skipped are left out
  * @param positions  [n_vertices, dim], finite
  * @param direction  [n_vertices, dim], finite

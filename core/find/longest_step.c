@@ -3,7 +3,8 @@
  * In the frame of a common motion, d(t) >= d(0) - t (m_a + m_b), m the largest motion of a side's vertices. So a pair
  * can only violate distance - dmin >= keep (distance(0) - dmin) before T if d(0) <= dmin + T (m_a + m_b) / (1 - keep),
  * and there its distance is at most dmin + keep T (m_a + m_b) / (1 - keep): boxes around the ways up to T, each larger
- * by its own part of that, overlap. T grows until a step below it is found: most primitives do not move far then. */
+ * by its own part of that, overlap. Both bounds are larger by what is kept because positions are rounded. T grows until a
+ * step below it is found: most primitives do not move far then. */
 #include <math.h>
 
 #include "core/base/fault.h"
@@ -15,8 +16,11 @@
 /* A travel's step may be less than the longest one by this factor, and rather more. */
 static const double travel_slack = 1.002;
 
-/* Much more than the rounding errors of motions and of sums here. */
+/* Much more than the rounding errors of motions and of sums here, and than travels keep because motions are rounded. */
 static const double motion_rounding = 0x1p-44;
+
+/* More than travels keep because positions are rounded, relative to the largest coordinate. */
+static const double kept_by_rounding = 0x1p-46;
 
 struct stepping {
 	const struct fric_context *context;
@@ -26,7 +30,7 @@ struct stepping {
 	double until; /* the part of the motion that is looked at */
 	struct order order;
 	double *relative, *motion;                   /* by rank */
-	double largest;                              /* component of the direction */
+	double largest, furthest;                    /* component of the direction, of the positions */
 	struct least least;                          /* step so far */
 	struct fric_mesh_step *limits, *penetrating; /* [n_threads] the first ones of each thread */
 	struct store store;
@@ -123,6 +127,7 @@ static void set_motions(struct stepping *s)
 			low[d] = fmin(low[d], x);
 			high[d] = fmax(high[d], x);
 			s->largest = fmax(s->largest, fabs(x));
+			s->furthest = fmax(s->furthest, fabs(s->order.place[3 * r + d]));
 		}
 	for (size_t r = 0; r < n; r++) {
 		double *relative = s->relative + 3 * r, sum = 0;
@@ -168,17 +173,17 @@ static double slope_of(void *task)
 
 static enum fric_code look_until(struct stepping *s)
 {
-	const double part = s->until * travel_slack, room = 1 + motion_rounding;
+	const double part = s->until * travel_slack, room = 1 + motion_rounding, kept = kept_by_rounding * s->furthest;
 	const struct sweep sweep = {.direction = s->relative,
 	                            .motion = s->motion,
 	                            .until = part,
-	                            .margin = s->dmin / 2 * room + motion_rounding * s->largest * part,
+	                            .margin = s->dmin / 2 * room + kept / 2 + motion_rounding * s->largest * part,
 	                            .slope = (s->keep / (1 - s->keep) + motion_rounding) * part * room};
 	const struct pairing pairing = {.context = s->context,
 	                                .mesh = s->mesh,
 	                                .order = &s->order,
 	                                .sweep = &sweep,
-	                                .reach = s->dmin * room,
+	                                .reach = s->dmin * room + kept,
 	                                .slope = slope_of,
 	                                .visit = visit,
 	                                .visit_vertex = visit_vertex,

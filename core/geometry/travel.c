@@ -7,6 +7,36 @@
 
 enum { MOST_DEGREE = 4 }; /* of the polynomials in travel.inc */
 
+/* ---- what rounding of the positions takes ---- */
+
+/* Callers add step * direction in doubles: that may change a distance by r = r0 + r1 * step. */
+struct margin {
+	double kept;          /* of distance - dmin, if there is more */
+	double least, growth; /* more than least + growth * step has to be left, so that r does not reach dmin */
+};
+
+/* A component x of a vertex gets an error of at most 2^-53 (|x| + 2 step |v|), so a vertex of sqrt(3) times that. */
+static struct margin margin_of(const struct travel *t)
+{
+	const int split = geometry_of(t->type) == TWO_LINES ? 2 : 1;
+	double place[2] = {0}, way[2] = {0};
+	for (int k = 0; k < stencil_size_of(t->type); k++) {
+		double x = 0, v = 0;
+		for (int d = 0; d < t->dim; d++) {
+			x = fmax(x, fabs(t->from[k][d]));
+			v = fmax(v, fabs(t->direction[k][d]));
+		}
+		if (v > 0) {
+			place[k >= split] = fmax(place[k >= split], x);
+			way[k >= split] = fmax(way[k >= split], v);
+		}
+	}
+	const double r0 = 0x1p-52 * place[0] + 0x1p-52 * place[1], r1 = 0x1p-51 * way[0] + 0x1p-51 * way[1];
+	return (struct margin){.kept = 16 * r0, .least = 2 * r0, .growth = 2 * r1};
+}
+
+/* ---- all numbers ---- */
+
 #define real double
 #define root sqrt
 #define NAME(x) x##_d
@@ -37,7 +67,7 @@ enum { MOST_DEGREE = 4 }; /* of the polynomials in travel.inc */
 
 /* ---- a first step in doubles ---- */
 
-static const double rounding = 0x1p-46; /* relative error of sums of some products, with room */
+static const double relative = 0x1p-46; /* relative error of sums of some products, with room */
 
 struct gathered {
 	int n, split;
@@ -71,18 +101,20 @@ static double straight(const struct travel *t)
 	double least = INFINITY;
 	for (int k = 0; k < g.n; k++)
 		n = plus_d(n, at.w[k], g.x[k]);
-	const double length = sqrt(dot_d(n, n)), error = rounding * g.size;
-	const double limit = t->dmin + t->keep * (gap + error) + error;
+	const double length = sqrt(dot_d(n, n)), error = relative * g.size;
+	const struct margin rounding = margin_of(t);
+	const double kept = fmax(fmax(t->keep * (gap + error), rounding.kept), rounding.least);
+	const double limit = t->dmin + kept + error;
 	if (!(error < 0x1p-8 * gap) || !(length > 0x1p-400 && length < 0x1p+400))
 		return 0;
 	for (int i = 0; i < g.split; i++)
 		for (int j = g.split; j < g.n; j++) {
 			const double room = dot_d(n, minus_d(g.x[i], g.x[j])) - (limit + error) * length;
-			const double closing = rounding * g.speed * length - dot_d(n, minus_d(g.v[i], g.v[j]));
+			const double closing = (relative * g.speed + rounding.growth) * length - dot_d(n, minus_d(g.v[i], g.v[j]));
 			const double step = room <= 0 ? 0 : closing > 0 ? room / closing : INFINITY;
 			least = step < least ? step : least;
 		}
-	return least * (1 - rounding);
+	return least * (1 - relative);
 }
 
 enum fric_code fricp_travel(const struct travel *travel, double bound, double *t)

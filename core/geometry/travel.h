@@ -19,7 +19,8 @@ struct travel {
 };
 
 /**
- * Finds t in [0, 1] such that distance - dmin >= keep * (its value at 0) on all of [0, t]. The largest such t exceeds
+ * Finds t in [0, 1] such that distance - dmin >= keep * (its value at 0) on all of [0, t], and >= what keeps the sides
+ * apart when the positions at any of these steps are rounded to doubles (fric_longest_step). The largest such t exceeds
  * it by at most a thousandth, except where rounding leaves open whether distances fall below that.
  * @param bound  once t is certain to exceed it, any number above it may be returned; otherwise t does not depend on it
  * @param t      set on FRIC_OK

@@ -146,6 +146,7 @@ class Path:
         self.points, self.moves = ([[Fraction(x) for x in row] for row in rows] for rows in (points, moves))
         self.dmin = mpf(dmin)
         split = features.SPLIT[group]
+        self.places, self.ways = (self.largest(rows, moves, split) for rows in (points, moves))
         if plane:
             normal = [mpf(x) for x in plane[0]]
             self.fastest = abs(sum((n * mpf(x) for n, x in zip(normal, moves[0])), mpf(0))) / norm(normal)
@@ -163,23 +164,34 @@ class Path:
         found = features.search(self.group, p, self.numbers, judged=False)
         return features.length(features.mix(p, features.weights(self.group, found.beta))) - self.dmin
 
+    @staticmethod
+    def largest(rows, moves, split):
+        """The largest component of each side's rows that move, summed up."""
+        sizes = [max(map(abs, row)) if any(move) else 0 for row, move in zip(rows, moves)]
+        return mpf(max(sizes[:split])) + mpf(max(sizes[split:], default=0))
+
+    def rounded(self, t):
+        """By how much positions in doubles may change the distance."""
+        return (self.places + 2 * mpf(t) * self.ways) / 2 ** 52
+
     def bounds(self, keep):
         """(safe, unsafe): all of [0, safe] keeps the gap, `unsafe` does not (None if all of [0, 1] keeps it).
 
         No gap can close faster than the fastest pair of vertices, so every step of this is safe."""
-        goal, t = mpf(keep) * self.gap(0), mpf(0)
-        if not self.fastest:
+        start, t = self.gap(0), mpf(0)
+        kept = max(mpf(keep) * start, min((1 - mpf(2) ** -20) * start, 16 * self.rounded(0)))
+        if not self.fastest + self.ways:
             return 1.0, None
         for _ in range(2000):
-            rest = self.gap(float(t)) - goal
-            step = rest / self.fastest
+            rest = self.gap(float(t)) - max(kept, 2 * self.rounded(t))
+            step = rest / (self.fastest + 4 * self.ways / 2 ** 52)
             if t + step >= 1:
                 return 1.0, None
             if step < t * mpf('1e-11') or rest <= 0:
                 break
             t = mpf(float(t + step * (1 - mpf('1e-15'))))
         ahead = max(float(t) * 1e-10, 1e-300)
-        while float(t) + ahead < 1 and self.gap(float(t) + ahead) >= goal:
+        while float(t) + ahead < 1 and self.gap(float(t) + ahead) >= max(kept, 2 * self.rounded(float(t) + ahead)):
             ahead *= 2
         return float(t), min(float(t) + ahead, 1.0)
 

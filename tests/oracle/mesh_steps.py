@@ -2,6 +2,8 @@
 
 An interval of steps is safe if a plane across the closest points in its middle keeps the sides apart at both ends: what
 moves along straight lines does so in between. Other intervals are halved. Nothing is assumed about how the gap changes.
+Rounded positions at t may change a distance by r, 2^-52 of the largest coordinate of each side's moving vertices and
+twice of t times their largest component: a gap keeps 16 r of t = 0, or nearly all if it has less, and always 2 r.
 """
 import numpy as np
 
@@ -65,16 +67,30 @@ WAY = {'vertex_vertex': to_points, 'edge_vertex': to_segments, 'edge_edge': betw
 class Motion:
     """The pairs of one group."""
 
-    def __init__(self, group, pairs, positions, direction, dmin):
+    def __init__(self, group, pairs, positions, direction, dmin, places):
         self.group, self.pairs, self.dmin = group, pairs, dmin
         v = np.array([p.vertices for p in pairs])
         self.start, self.way = positions[v], direction[v]
         self.split = {'edge_edge': 2}.get(group, 1)
+        self.r0, self.r1 = (2.0 ** -52 * x for x in self.largest(np.abs(places[v]).max(axis=2)))
         if group == 'plane_vertex':
             pad = [0.0] * (3 - len(pairs[0].plane[1]))
             self.normal = np.array([[float(x) for x in p.plane[1]] + pad for p in pairs], np.longdouble)
             self.origin = np.array([[float(x) for x in p.plane[2]] + pad for p in pairs], np.longdouble)
             self.normal /= np.linalg.norm(self.normal, axis=1)[:, None]
+
+    def largest(self, coordinates):
+        """Sums over sides, of what moves: coordinates, twice the components of motions."""
+        ways = np.abs(self.way).max(axis=2)
+        for x in (np.where(ways > 0, coordinates, 0), 2 * ways):
+            yield x[:, :self.split].max(axis=1) + x[:, self.split:].max(axis=1, initial=0)
+
+    def goals(self, keep):
+        """A function of (which, t): what has to be kept."""
+        which = np.arange(len(self.pairs))
+        gaps = self.gaps(which, np.zeros(len(which)))
+        kept = np.maximum(keep * gaps, np.minimum((1 - 2.0 ** -20) * gaps, 16 * self.r0))
+        return lambda which, t: np.maximum(kept[which], 2 * (self.r0[which] + t * self.r1[which]))
 
     def at(self, which, t):
         return self.start[which] + t[:, None, None] * self.way[which]
@@ -100,10 +116,10 @@ class Motion:
     def first(self, keep):
         """(a step up to which every gap is kept, the first at which one surely is not or None)"""
         which = np.arange(len(self.pairs))
-        goal = keep * self.gaps(which, np.zeros(len(which)))
+        goal = self.goals(keep)
         low, high, found = 1.0, 1.0, None
         t0, t1 = np.zeros(len(which), np.longdouble), np.ones(len(which), np.longdouble)
-        bad = self.gaps(which, t1) < goal
+        bad = self.gaps(which, t1) < goal(which, t1)
         if bad.any():
             high = found = 1.0
         for _ in range(ROUNDS):
@@ -115,11 +131,11 @@ class Motion:
             middle = (t0 + t1) / 2
             r = self.across(which, middle)
             size = np.linalg.norm(r, axis=1)
-            bad = size - self.dmin < goal[which]
+            bad = size - self.dmin < goal(which, middle)
             if bad.any() and middle[bad].min() <= high:
                 high = found = middle[bad].min()
             n = r / np.where(size > 0, size, 1)[:, None]
-            rest = np.minimum(*(self.apart(which, t, n) for t in (t0, t1))) < goal[which]
+            rest = np.minimum(*(self.apart(which, t, n) for t in (t0, t1))) < goal(which, t1)
             small = rest & (t1 - t0 <= 1e-9 * t1 + 1e-14)
             if small.any():
                 low = min(low, t0[small].min())
@@ -142,7 +158,7 @@ def motions(pairs, positions, direction, dmin):
     for group in [*WAY, 'plane_vertex']:
         mine = [p for p in pairs if p.group == group]
         if mine:
-            out = Motion(group, mine, start - shift, way, dmin)
+            out = Motion(group, mine, start - shift, way, dmin, start)
             if group == 'plane_vertex':
                 out.origin -= shift
             yield out
@@ -159,9 +175,9 @@ def kept(pairs, positions, direction, dmin, keep, end, blur):
     """Whether all gaps are kept on the way to `end`, at a hundred places."""
     for m in motions(pairs, positions, direction, dmin):
         which = np.arange(len(m.pairs))
-        goal = keep * m.gaps(which, np.zeros(len(which))) * (1 - blur)
+        goal = m.goals(keep)
         for t in end * np.concatenate((np.linspace(0, 1, 80), np.geomspace(1e-6, 1, 20))):
-            if (m.gaps(which, np.full(len(which), t, np.longdouble)) < goal).any():
+            if t > 0 and (m.gaps(which, np.full(len(which), t, np.longdouble)) < goal(which, t) * (1 - blur)).any():
                 return False
     return True
 

@@ -110,6 +110,26 @@ static void test_nothing_limits(void **state)
 	assert_true(step.step == 1 && step.vertices[0] == -1);
 }
 
+/* All move alike, but rounding of their positions may close what is left. */
+static void test_rounded_positions(void **state)
+{
+	static const int32_t expected[] = {3, 0, 2, 1};
+	struct fric_mesh_step step;
+	struct small s;
+	(void)state;
+	make_small(&s, 9 * 0x1p-52);
+	for (int i = 0; i < 21; i++)
+		s.direction[i] = 1e-6;
+	assert_ok(step_of(&serial, &s, 0, 0.5, &step));
+	assert_true(step.step == 0);
+	assert_stencil(&step, FRIC_FACE_VERTEX, expected);
+	make_small(&s, 11 * 0x1p-52);
+	for (int i = 0; i < 21; i++)
+		s.direction[i] = 1e-6;
+	assert_ok(step_of(&serial, &s, 0, 0.5, &step));
+	assert_true(step.step == 1);
+}
+
 static void test_penetration(void **state)
 {
 	static const int32_t expected[] = {3, 0, 2, 1}, at_plane[] = {1};
@@ -184,9 +204,15 @@ static void test_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_vertex_falls),   cmocka_unit_test(test_far_away),    cmocka_unit_test(test_plane),
-		cmocka_unit_test(test_nothing_limits), cmocka_unit_test(test_penetration), cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_stopped),        cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_vertex_falls),
+		cmocka_unit_test(test_far_away),
+		cmocka_unit_test(test_plane),
+		cmocka_unit_test(test_nothing_limits),
+		cmocka_unit_test(test_rounded_positions),
+		cmocka_unit_test(test_penetration),
+		cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_stopped),
+		cmocka_unit_test(test_memory),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

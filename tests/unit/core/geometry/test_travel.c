@@ -66,11 +66,41 @@ static exact squared_distance(const struct pair *pair, exact s)
 	return least;
 }
 
-/* (distance - dmin) over what is kept of its value at 0 */
+static bool is_of_first(const struct pair *pair, int k)
+{
+	return pair->type == FRIC_EDGE_EDGE ? k < 2 : k == 0;
+}
+
+/* By how much rounding of positions at s may change the distance. */
+static exact rounded(const struct pair *pair, exact s)
+{
+	exact of_side[2] = {0};
+	for (int k = 0; k < fric_stencil_size(pair->type); k++) {
+		double x = 0, v = 0;
+		for (int d = 0; d < pair->dim; d++) {
+			x = fmax(x, fabs(pair->p[k][d]));
+			v = fmax(v, fabs(pair->v[k][d]));
+		}
+		exact *most = &of_side[is_of_first(pair, k)];
+		if (v > 0 && x + 2 * s * v > *most)
+			*most = x + 2 * s * v;
+	}
+	return (of_side[0] + of_side[1]) * 0x1p-52;
+}
+
+/* What has to be left of distance - dmin, which is gap at 0. */
+static exact kept(const struct pair *pair, exact gap, exact s)
+{
+	const exact rest = smaller((1 - 0x1p-20) * gap, 16 * rounded(pair, 0)), least = 2 * rounded(pair, s);
+	const exact most = pair->keep * gap > rest ? pair->keep * gap : rest;
+	return most > least ? most : least;
+}
+
+/* (distance - dmin) over what has to be left of it */
 static exact share(const struct pair *pair, exact s)
 {
 	const exact gap = exact_sqrt(squared_distance(pair, 0)) - pair->dmin;
-	return (exact_sqrt(squared_distance(pair, s)) - pair->dmin) / (pair->keep * gap);
+	return (exact_sqrt(squared_distance(pair, s)) - pair->dmin) / kept(pair, gap, s);
 }
 
 static enum fric_code travel(const struct pair *pair, double bound, double *t)
@@ -131,7 +161,7 @@ static double check(const struct pair *pair, int n)
 	double t = -1;
 	assert_int_equal(travel(pair, 1, &t), FRIC_OK);
 	assert_true(t >= 0 && t <= 1);
-	for (int i = 1; i <= n; i++)
+	for (int i = 1; i <= n && t > 0; i++)
 		if (share(pair, (exact)t * i / n) < 1) {
 			show(pair);
 			fail_msg("at %g of step %g only %.17g are kept", (double)i / n, t, (double)share(pair, (exact)t * i / n));
@@ -162,7 +192,7 @@ static struct pair random_pair(struct rng *rng, int i)
 		for (int d = 0; d < pair.dim; d++) {
 			pair.p[k][d] = uniform(rng, -1, 1) * (d == pair.dim - 1 ? flat : 1);
 			/* alone: one member; like others: each side as a whole; flat: mostly along the other side */
-			const bool first = pair.type == FRIC_EDGE_EDGE ? k < 2 : k == 0;
+			const bool first = is_of_first(&pair, k);
 			pair.v[k][d] = motion == 0   ? uniform(rng, -1, 1) * speed
 			               : motion == 1 ? (k == 0 ? common[d] * speed : 0)
 			               : motion == 2 ? (first ? common[d] : 0) * speed
@@ -249,9 +279,74 @@ static void test_close(void **state)
 	assert_true(short_steps > 4000 / (size_t)one_in());
 }
 
+/* A vertex above a triangle, at a distance of about that of neighbouring doubles. r is 2^-51 here. */
+static struct pair above(double height, double x, double fall)
+{
+	struct pair pair = {.type = FRIC_FACE_VERTEX, .dim = 3, .keep = 0.1};
+	const double p[4][3] = {{1, 0.25, height}, {0, 0, 0}, {1, 0, 0}, {1, 1, 0}};
+	memcpy(pair.p, p, sizeof(p));
+	for (int k = 0; k < 4; k++)
+		pair.v[k][0] = x;
+	pair.v[0][2] = -fall;
+	return pair;
+}
+
+static double step_of(struct pair pair)
+{
+	double t = -1;
+	assert_int_equal(travel(&pair, 1, &t), FRIC_OK);
+	return t;
+}
+
+static void test_rounded_positions(void **state)
+{
+	const double r = 0x1p-51;
+	(void)state;
+	/* what is left of much, of little, and of nearly nothing */
+	assert_near(step_of(above(1000 * r, 1e-300, 1000 * r)), 0.9, 0.001);
+	assert_near(step_of(above(100 * r, 1e-300, 100 * r)), 0.84, 0.001);
+	assert_in_range((long)(1e9 * step_of(above(10 * r, 1e-300, 10 * r))), 100, 1000);
+	assert_true(step_of(above(1.5 * r, 1e-300, 1)) == 0);
+	/* coming apart, moving together, and far */
+	assert_true(step_of(above(10 * r, 1e-300, -1)) == 1);
+	assert_true(step_of(above(10 * r, 0.25, 0)) == 1);
+	assert_true(step_of(above(1.5 * r, 0.25, 0)) == 0);
+	assert_near(step_of(above(10 * r, 32, 0)), 4 / 64.0, 0.001);
+	/* no vertex moves */
+	assert_true(step_of(above(1.5 * r, 0, 0)) == 1);
+	/* only the triangle does */
+	struct pair pair = above(2.5 * r, 0, 0);
+	pair.v[1][2] = pair.v[2][2] = pair.v[3][2] = -1;
+	assert_true(step_of(pair) == 1);
+	pair.v[0][2] = -1;
+	assert_true(step_of(pair) < 1);
+}
+
+static void test_rounded_plane(void **state)
+{
+	const double r = 0x1p-52, x[3] = {1, 0, 1 + 0x1p-52}, speed[3] = {1e-300, 0, -1};
+	struct travel t = {FRIC_PLANE_VERTEX, 3, {x}, {speed}, {0, 0, 1}, {0, 0, 1}, 0, 0.1};
+	double step;
+	(void)state;
+	assert_int_equal(fricp_travel(&t, 1, &step), FRIC_OK);
+	assert_true(step == 0);
+	t.origin[2] = 1 - 99 * r;
+	assert_int_equal(fricp_travel(&t, 1, &step), FRIC_OK);
+	assert_near(step / (84 * r), 1, 0.001);
+	t.origin[2] = 1 + 101 * r;
+	t.direction[0] = (const double[]){0, 0, 1};
+	assert_int_equal(fricp_travel(&t, 1, &step), FRIC_OK);
+	assert_near(step / (84 * r), 1, 0.001);
+	t.direction[0] = (const double[]){64, 0, 0};
+	assert_int_equal(fricp_travel(&t, 1, &step), FRIC_OK);
+	assert_near(step, 98 / 256.0, 0.001);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rounded_positions),
+		cmocka_unit_test(test_rounded_plane),
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_close),
 	};
