@@ -172,7 +172,7 @@ $(B)/tests/unit/api/sets/test_archive: $(B)/tests/fuzz/parts.c.o $(B)/tests/fuzz
 $(B)/tests/unit/api/sets/test_archive: LDFLAGS += $(foreach f,malloc realloc aligned_alloc posix_memalign free,-Wl,--wrap=$f)
 
 # The test counts calls.
-$(B)/tests/unit/api/routes/test_replaced: LDFLAGS += -Wl,--wrap=api_archive_read -Wl,--wrap=api_sets_list
+$(B)/tests/unit/api/routes/test_replaced: LDFLAGS += -Wl,--wrap=api_archive_read -Wl,--wrap=api_sets_list -Wl,--wrap=fric_find
 
 # The test stops a request when it zeroes memory.
 $(B)/tests/unit/api/umbridge/test_bridge: LDFLAGS += -Wl,--wrap=api_account_zero

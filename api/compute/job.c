@@ -471,7 +471,7 @@ bool api_job_run(const struct api_call *call, const struct api_steps *steps, str
 	fric_current_free(job.own_current);
 	fric_state_free(job.own_state);
 	fric_contacts_free(job.own_pairs);
-	api_neighbours_free(job.own_neighbours);
+	api_neighbours_release(job.own_neighbours);
 	fric_contacts_free(job.own_contacts);
 	api_document_free(&job.document);
 	api_document_free(&job.set_document);

@@ -275,11 +275,31 @@ static bool check_number(struct api_job *job, const struct api_neighbours *found
 	                                 n, most);
 }
 
-/* Finds the contacts of a document with a mesh, which then has them as if they had been sent. */
-static bool find_contacts(struct api_job *job, struct api_neighbours *found)
+/* What was found for the old set, if the patch changes nothing on which it depends: that is friction, for example. */
+static struct api_neighbours *found_before(const struct api_job *job)
 {
-	if (!found || !check_number(job, found) || (job->lagged.anchors && !carry_anchors(job, found)) ||
-	    !api_fill_groups(&job->arena, found, &job->lagged, job->fault))
+	static const char *const members[] = {"mesh", "positions", "previous"};
+	const struct putting *p = job->more;
+	struct api_neighbours *old = p->patch.root ? api_set_of(p->old)->neighbours : NULL;
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+		if (json_object_get(p->patch.root, members[i]))
+			return NULL;
+	return old && api_neighbours_suit(old, &job->lagged) ? api_neighbours_hold(old) : NULL;
+}
+
+static struct api_neighbours *find_anew(struct api_job *job)
+{
+	struct api_neighbours *found = api_neighbours_create(&job->context, job->service->pool, &job->lagged, job->fault);
+	if (!found || (check_number(job, found) && (!job->lagged.anchors || carry_anchors(job, found))))
+		return found;
+	api_neighbours_release(found);
+	return NULL;
+}
+
+/* Completes a document with a mesh by its contacts, as if they had been sent. */
+static bool add_contacts(struct api_job *job, struct api_neighbours *found)
+{
+	if (!api_fill_groups(&job->arena, found, &job->lagged, job->fault))
 		return false;
 	api_state_facts(&job->lagged, &job->facts);
 	job->facts.positions = found->positions;
@@ -292,9 +312,10 @@ static bool prepare_put(struct api_job *job)
 	struct putting *p = job->more;
 	struct api_neighbours *found = NULL;
 	if (job->lagged.has_mesh) {
-		found = api_neighbours_create(&job->context, job->service->pool, &job->lagged, job->fault);
-		if (!find_contacts(job, found)) {
-			api_neighbours_free(found);
+		found = found_before(job);
+		found = found ? found : find_anew(job);
+		if (!found || !add_contacts(job, found)) {
+			api_neighbours_release(found);
 			return false;
 		}
 	}

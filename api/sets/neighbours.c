@@ -21,10 +21,14 @@ static void give_back(struct api_neighbours *s, void *block, size_t bytes)
 		api_counted_give(&s->counted, block, bytes);
 }
 
-void api_neighbours_free(struct api_neighbours *s)
+struct api_neighbours *api_neighbours_hold(struct api_neighbours *s)
 {
-	if (!s)
-		return;
+	atomic_fetch_add_explicit(&s->n_holders, 1, memory_order_relaxed);
+	return s;
+}
+
+static void neighbours_free(struct api_neighbours *s)
+{
 	struct api_pool *pool = s->counted.pool;
 	const size_t row = s->dim * sizeof(double);
 	for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
@@ -36,6 +40,12 @@ void api_neighbours_free(struct api_neighbours *s)
 	give_back(s, s->normals, s->n_planes * row);
 	give_back(s, s->origins, s->n_planes * row);
 	api_pool_give(pool, s, sizeof(*s));
+}
+
+void api_neighbours_release(struct api_neighbours *s)
+{
+	if (s && atomic_fetch_sub_explicit(&s->n_holders, 1, memory_order_acq_rel) == 1)
+		neighbours_free(s);
 }
 
 size_t api_neighbours_bytes(struct api_neighbours *s)
@@ -72,6 +82,7 @@ static bool keep_all(struct api_neighbours *s, const struct api_lagged *lagged)
 	s->n_primitives = 4 * surface->n_faces + surface->n_edges + surface->n_particles;
 	s->dhat = lagged->batch.barrier.dhat;
 	s->dmin = lagged->batch.barrier.dmin;
+	s->margin = lagged->margin;
 	return keep(s, lagged->batch.positions, s->n_vertices * s->dim, &s->positions) &&
 	       keep(s, surface->plane_normals, s->n_planes * s->dim, &s->normals) &&
 	       keep(s, surface->plane_origins, s->n_planes * s->dim, &s->origins) && mark_all(s, surface);
@@ -91,7 +102,7 @@ static bool find(struct api_neighbours *s, const struct fric_context *context, c
                  struct api_fault *fault)
 {
 	const struct fric_context own = api_counted_context(context, &s->counted);
-	const struct fric_finding finding = {.distance = s->dhat + lagged->margin, .min_distance = s->dmin};
+	const struct fric_finding finding = {.distance = s->dhat + s->margin, .min_distance = s->dmin};
 	struct fric_error error;
 	enum fric_code code = fric_mesh_create(&own, &lagged->surface, &s->mesh, &error);
 	if (code == FRIC_OK)
@@ -108,13 +119,21 @@ struct api_neighbours *api_neighbours_create(const struct fric_context *context,
 		return NULL;
 	}
 	memset(s, 0, sizeof(*s));
+	atomic_init(&s->n_holders, 1);
 	api_counted_start(&s->counted, pool);
 	s->dim = (size_t)lagged->batch.dim;
 	s->n_vertices = lagged->batch.n_vertices;
 	if (keep_all(s, lagged) ? find(s, context, lagged, fault) : api_fault_no_memory(fault))
 		return s;
-	api_neighbours_free(s);
+	neighbours_free(s);
 	return NULL;
+}
+
+bool api_neighbours_suit(const struct api_neighbours *s, const struct api_lagged *lagged)
+{
+	const struct fric_batch *batch = &lagged->batch;
+	return s->dim == (size_t)batch->dim && s->n_vertices == batch->n_vertices && s->dhat == batch->barrier.dhat &&
+	       s->dmin == batch->barrier.dmin && s->margin == lagged->margin && s->has_anchors == lagged->anchors;
 }
 
 bool api_neighbours_anchor(struct api_neighbours *s, struct api_fault *fault)

@@ -1,6 +1,7 @@
 /**
  * The mesh of a set, and the pairs of it that were found at the set's positions: a neighbour list, from which the
- * groups of the set's batch are made. Immutable once the anchors are set.
+ * groups of the set's batch are made. Immutable once the anchors are set; shared by versions of a set that differ in
+ * nothing that finding depends on.
  */
 #ifndef API_NEIGHBOURS_H
 #define API_NEIGHBOURS_H
@@ -11,11 +12,12 @@
 #include "api/validate/query.h"
 
 struct api_neighbours {
+	atomic_size_t n_holders;
 	struct api_counted counted;
 	struct fric_mesh *mesh;
 	struct fric_found *found;
 	size_t dim, n_vertices, n_planes, n_primitives;
-	double dhat, dmin;
+	double dhat, dmin, margin;
 	double *positions;                    /* [n_vertices, dim] */
 	unsigned char *is_in_mesh;            /* [n_vertices] whether the vertex belongs to the mesh */
 	double *normals, *origins;            /* [n_planes, dim] */
@@ -26,13 +28,17 @@ struct api_neighbours {
 /**
  * Finds the pairs that come as close as the barrier reaches, plus the margin.
  * @param lagged  of a document with a mesh
- * @return NULL with *fault: 413, 422, 503
+ * @return held, to be released; NULL with *fault: 413, 422, 503
  */
 struct api_neighbours *api_neighbours_create(const struct fric_context *context, struct api_pool *pool,
                                              const struct api_lagged *lagged, struct api_fault *fault);
 /* Allocates anchors, zeros. @return false with *fault */
 bool api_neighbours_anchor(struct api_neighbours *neighbours, struct api_fault *fault);
-void api_neighbours_free(struct api_neighbours *neighbours);
+/* Holds what was found once more. @return neighbours */
+struct api_neighbours *api_neighbours_hold(struct api_neighbours *neighbours);
+void api_neighbours_release(struct api_neighbours *neighbours);
+/* Whether finding would use the same numbers for this document, provided that its mesh and positions are the same. */
+bool api_neighbours_suit(const struct api_neighbours *neighbours, const struct api_lagged *lagged);
 size_t api_neighbours_bytes(struct api_neighbours *neighbours);
 /* The number of contacts. */
 size_t api_neighbours_n(const struct api_neighbours *neighbours);

@@ -184,7 +184,7 @@ void api_set_free(struct api_set *set)
 	fric_state_free(set->state);
 	fric_contacts_free(set->contacts);
 	api_archive_free(&set->document);
-	api_neighbours_free(set->neighbours);
+	api_neighbours_release(set->neighbours);
 	give_back(set, set->lagged_velocities, n_of_vertices(&set->facts));
 	give_back(set, set->lagged_body_velocities, n_of_bodies(&set->facts));
 	api_pool_give(pool, set, sizeof(*set));
@@ -241,7 +241,7 @@ struct api_set *api_set_create(const struct fric_context *context, struct api_po
 {
 	struct api_set *set = allocate(pool);
 	if (!set) {
-		api_neighbours_free(neighbours);
+		api_neighbours_release(neighbours);
 		api_fault_no_memory(fault);
 		return NULL;
 	}

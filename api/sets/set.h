@@ -55,7 +55,7 @@ struct api_set {
  * Prepares contacts. Complete it with api_set_finish before putting it into the store.
  * @param context            its allocator is not used, because the set has its own, which counts
  * @param lagged_velocities  from the document
- * @param neighbours         from which the batch was made; or NULL. They belong to the set, also after a fault
+ * @param neighbours         from which the batch was made; or NULL. The set releases them, also after a fault
  * @return NULL with *fault
  */
 struct api_set *api_set_create(const struct fric_context *context, struct api_pool *pool,

@@ -1,5 +1,6 @@
 /* A request's cost is estimated in advance, from the set of the given name. By the time it is computed, that name may
- * refer to a larger set, and the caller may have more sets. So the cost is estimated again before anything is read. */
+ * refer to a larger set, and the caller may have more sets. So the cost is estimated again before anything is read.
+ * A patch finds the contacts of a mesh anew only if they may differ. */
 #include "api/api.h"
 
 #include <setjmp.h>
@@ -21,7 +22,7 @@ enum { MANY_CONTACTS = 20000, MANY_SETS = 500 };
 #define VELOCITIES "\"velocities\":[[0.25,0,0]]"
 
 static struct api_service service;
-static int n_reads, n_lists;
+static int n_reads, n_lists, n_searches;
 
 bool __real_api_archive_read(const struct api_archive *rest, struct api_arena *arena, struct api_document *document,
                              struct api_fault *fault);
@@ -43,6 +44,20 @@ bool __wrap_api_sets_list(struct api_sets *sets, const char *caller, struct api_
 {
 	n_lists++;
 	return __real_api_sets_list(sets, caller, arena, listed, n, bytes);
+}
+
+enum fric_code __real_fric_find(const struct fric_context *context, const struct fric_mesh *mesh,
+                                const double *positions, const struct fric_finding *finding, struct fric_found **found,
+                                struct fric_error *error);
+enum fric_code __wrap_fric_find(const struct fric_context *context, const struct fric_mesh *mesh,
+                                const double *positions, const struct fric_finding *finding, struct fric_found **found,
+                                struct fric_error *error);
+enum fric_code __wrap_fric_find(const struct fric_context *context, const struct fric_mesh *mesh,
+                                const double *positions, const struct fric_finding *finding, struct fric_found **found,
+                                struct fric_error *error)
+{
+	n_searches++;
+	return __real_fric_find(context, mesh, positions, finding, found, error);
 }
 
 static int64_t now_ms(void)
@@ -82,16 +97,23 @@ static struct api_request request_of(const char *method, const char *target, con
 	                            .body_bytes = strlen(body)};
 }
 
-/* @return the status; 0: deferred */
-static int handle(bool defers, const char *method, const char *target, const char *body)
+/* @return the response, to be freed; status 0: deferred */
+static struct api_response respond(bool defers, const char *method, const char *target, const char *body)
 {
 	struct api_request request = request_of(method, target, body);
 	struct api_response response;
 	struct api_service here = service;
 	here.defers = defers;
 	request.was_deferred = !defers;
-	const bool done = api_handle(&here, &request, &response);
-	const int status = done ? response.status : 0;
+	if (!api_handle(&here, &request, &response))
+		response.status = 0;
+	return response;
+}
+
+static int handle(bool defers, const char *method, const char *target, const char *body)
+{
+	struct api_response response = respond(defers, method, target, body);
+	const int status = response.status;
 	api_response_free(&response);
 	return status;
 }
@@ -157,11 +179,91 @@ static void long_lists_are_large(void **state)
 	assert_int_equal(n_lists, 1);
 }
 
+/* ---- the contacts of a mesh ---- */
+
+#define POSITIONS "\"positions\":[[0,0,0],[1,0,0],[0,1,0],[0.25,0.25,0.25],[0.75,0.25,-0.125]]"
+#define MESH "{\"faces\":[[0,1,2]],\"vertices\":[3,4]}"
+#define PREVIOUS \
+	"\"previous\":{" POSITIONS ",\"collisions\":{\"face_vertex\":{\"vertices\":[[3,0,1,2],[4,0,1,2]]," \
+	"\"anchor\":[[0.125,0,0],[0,0.25,0]]}}}"
+/* A set's document from the coefficient of friction on. */
+#define SCENE(mu, barrier, margin) \
+	"\"dim\":3," POSITIONS ",\"mesh\":" MESH ",\"friction\":{\"eps_v\":0.5,\"mu\":" mu "},\"barrier\":{" barrier \
+	"},\"margin\":" margin ",\"anchors\":true"
+#define BARRIER "\"dhat\":0.5,\"stiffness\":2,\"dmin\":0.0625"
+
+static void is_the_same(const char *method, const char *one, const char *other, const char *body)
+{
+	struct api_response a = respond(false, method, one, body), b = respond(false, method, other, body);
+	assert_int_equal(a.status, 200);
+	assert_int_equal(b.status, 200);
+	assert_int_equal(a.body_bytes, b.body_bytes);
+	assert_memory_equal(a.body, b.body, a.body_bytes);
+	api_response_free(&a);
+	api_response_free(&b);
+}
+
+static void patches_that_search(void **state)
+{
+	static const struct {
+		const char *patch;
+		int n_searches;
+	} patches[] = {
+		{"{\"friction\":{\"mu\":0.25}}", 0},
+		{"{\"friction\":{\"mu\":null,\"mu_s\":0.5,\"mu_k\":0.25}}", 0},
+		{"{\"friction\":{\"mu_s\":null,\"mu_k\":null,\"mu\":0.25}}", 0},
+		{"{\"barrier\":{\"stiffness\":3}}", 0},
+		{"{\"margin\":0.25}", 0}, /* as before */
+		{"{\"lagged_velocities\":[[1,0,0],[0,0,0],[0,0,0],[0,0,0],[0,0,0]]}", 0},
+		{"{\"lagged_velocities\":null}", 0},
+		{"{\"margin\":0.125}", 1},
+		{"{\"barrier\":{\"dhat\":0.375}}", 1},
+		{"{\"barrier\":{\"dmin\":0.03125}}", 1},
+		{"{" POSITIONS "}", 1},
+		{"{\"mesh\":{\"vertices\":[3]}}", 1},
+		{"{" PREVIOUS "}", 1},
+		{"{\"anchors\":false}", 1},
+		{"{\"anchors\":null}", 0},
+	};
+	(void)state;
+	assert_int_equal(handle(false, "PUT", "/v1/sets/a", "{" SCENE("0.5", BARRIER, "0.25") "," PREVIOUS "}"), 201);
+	for (size_t i = 0; i < sizeof(patches) / sizeof(patches[0]); i++) {
+		n_searches = 0;
+		if (handle(false, "PATCH", "/v1/sets/a", patches[i].patch) != 200 || n_searches != patches[i].n_searches)
+			fail_msg("%s: %d searches", patches[i].patch, n_searches);
+	}
+}
+
+/* The set has the same contacts with the same anchors as one that was put as a whole, also once the version before is
+ * gone. */
+static void a_patch_of_friction_keeps_contacts(void **state)
+{
+	static const char *const questions[] = {
+		"{\"velocities\":[[0,0,0],[0,0,0],[0,0,0],[1,0,0],[0,0.125,0]]}",
+		"{\"velocities\":[[0,0,0],[0,0,0],[0,0,0],[1,0,0],[0,0.125,0]],\"hessian\":{\"format\":\"csr\"}}",
+		"{\"velocities\":[[0,0,0],[0,0,0],[0,0,0],[1,0,0],[0,0.125,0]],\"outputs\":[\"collisions\"],\"collision_outputs\":[\"anchor\"]}",
+	};
+	(void)state;
+	assert_int_equal(handle(false, "PUT", "/v1/sets/a", "{" SCENE("0.5", BARRIER, "0.25") "," PREVIOUS "}"), 201);
+	assert_int_equal(handle(false, "PUT", "/v1/sets/b", "{" SCENE("0.25", BARRIER, "0.25") "," PREVIOUS "}"), 201);
+	n_searches = 0;
+	assert_int_equal(handle(false, "PATCH", "/v1/sets/a", "{\"friction\":{\"mu\":0.375}}"), 200);
+	assert_int_equal(handle(false, "PATCH", "/v1/sets/a", "{\"friction\":{\"mu\":0.25}}"), 200);
+	assert_int_equal(n_searches, 0);
+	is_the_same("GET", "/v1/sets/a/contacts?merge=false", "/v1/sets/b/contacts?merge=false", "");
+	is_the_same("GET", "/v1/sets/a/contacts", "/v1/sets/b/contacts", "");
+	is_the_same("GET", "/v1/sets/a/pattern", "/v1/sets/b/pattern", "");
+	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++)
+		is_the_same("POST", "/v1/sets/a/evaluate", "/v1/sets/b/evaluate", questions[i]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(documents_are_judged_once_they_are_held, start, stop),
 		cmocka_unit_test_setup_teardown(long_lists_are_large, start, stop),
+		cmocka_unit_test_setup_teardown(patches_that_search, start, stop),
+		cmocka_unit_test_setup_teardown(a_patch_of_friction_keeps_contacts, start, stop),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
