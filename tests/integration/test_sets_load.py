@@ -1,5 +1,5 @@
-"""Many operations by several callers on more sets than there is room for: memory stays bounded and is released, and
-each caller sees only its own sets.
+"""Many operations by several callers on more sets than there is room for: memory stays bounded and is released, each
+caller sees only its own sets, and answers are those of a client that is alone.
 
 SETS_OPERATIONS: total number (6000).
 """
@@ -8,10 +8,12 @@ import os
 import random
 import sys
 import threading
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'oracle'))
-from conftest import SEES_RESIDENT, eventually, metric, resident_bytes  # noqa: E402
-from sets import FRAME, JSON, Client, frame  # noqa: E402
+from conftest import ONE_IN, SEES_RESIDENT, eventually, metric, resident_bytes  # noqa: E402
+from sets import FRAME, JSON, Client, frame, path  # noqa: E402
+from test_contacts import grid  # noqa: E402
 
 OPERATIONS = int(os.environ.get('SETS_OPERATIONS', 6000))
 CLIENTS, CALLERS, NAMES = 8, 3, 60
@@ -106,6 +108,15 @@ def evaluate(client, caller, rng, name):
     return 'right'
 
 
+def run_all(work, arguments):
+    """Runs the clients at the same time."""
+    threads = [threading.Thread(target=work, args=each) for each in arguments]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
 def test_load(server_with, tmp_path):
     """Every client uses names of its own, so that it can predict their contents; the clients of a caller share its
     quota."""
@@ -116,12 +127,7 @@ def test_load(server_with, tmp_path):
     process = server_with.started[-1]
     callers, failures = [Caller(i) for i in range(CALLERS)], []
     counts = dict.fromkeys(['put', 'patched', 'deleted', 'listed', 'right', 'forgotten', 'full', 'unknown'], 0)
-    threads = [threading.Thread(target=operate, args=(base, callers[i % CALLERS], i, OPERATIONS // CLIENTS, failures, counts))
-               for i in range(CLIENTS)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    run_all(operate, [(base, callers[i % CALLERS], i, OPERATIONS // CLIENTS, failures, counts) for i in range(CLIENTS)])
     assert failures == []
     assert counts['right'] > OPERATIONS / 20, counts
     if SEES_RESIDENT:
@@ -148,3 +154,95 @@ def test_memory_of_sets_is_released(server_with):
         assert client.delete(f'run-{i}').status == 204
     eventually(lambda: metric(base, 'frictiond_sets_bytes') == 0)
     eventually(lambda: metric(base, 'frictiond_memory_bytes{kind="requests"}') < 1 << 20)
+
+
+# --- sets from meshes -------------------------------------------------------------------------------------------------
+
+KINDS = 4
+STEPS = 3 if ONE_IN == 1 else 1
+
+
+def sheets(kind):
+    """(positions, mesh) of a bumpy sheet of about a thousand triangles, and a smaller one just above it."""
+    rng = random.Random(kind)
+    n = 16 + 4 * kind
+    lower, faces = grid(n, 0, rng, 0)
+    upper, more = grid(n // 2, 0.05, rng, len(lower))
+    upper = [[0.25 + x / 2, 0.25 + y / 2, z] for x, y, z in upper]
+    return lower + upper, {'faces': faces + more, 'body': [0] * len(lower) + [1] * len(upper), 'ignore': [[0, 0], [1, 1]]}
+
+
+def script(kind):
+    """The requests of a solver: (method, path behind the set's, body). The upper sheet slides over the lower one."""
+    positions, mesh = sheets(kind)
+    first = mesh['body'].index(1)
+    velocities = [[0.0, 0.0, 0.0]] * first + [[0.03125, 0.015625, 0.0]] * (len(positions) - first)
+    at = [[[x + step * v for x, v in zip(*rows, strict=True)] for rows in zip(positions, velocities, strict=True)]
+          for step in range(STEPS + 1)]
+    question = {'velocities': velocities, 'outputs': ['gradient', 'collisions'], 'collision_outputs': ['anchor']}
+    requests = [('PUT', '', {'dim': 3, 'positions': at[0], 'mesh': mesh, 'margin': 0.0078125, 'anchors': True,
+                             'barrier': {'dhat': 0.0625, 'stiffness': 1}, 'friction': {'eps_v': 0.0625, 'mu': 0.5}})]
+    for step in range(STEPS):
+        requests += [('POST', '/evaluate', frame(question)),
+                     ('POST', '/advance', frame({'velocities': velocities, 'positions': at[step + 1]}))]
+    requests.append(('GET', '/contacts?merge=false', None))
+    return [(method, behind, frame(body) if isinstance(body, dict) else body) for method, behind, body in requests]
+
+
+def solve(client, name, requests, expected=None):
+    """Sends a script and returns the answers. A set that is forgotten is put again, as often as that happens."""
+    answers = []
+    while len(answers) < len(requests):
+        method, behind, body = requests[len(answers)]
+        answer = client.send(method, path(name) + behind, body, FRAME, Accept=f'{FRAME}, {JSON};q=0.5')
+        if answer.status == 404:
+            answers = []
+            continue
+        if answer.status == 503:
+            return None
+        assert answer.status in (200, 201), answer
+        answers.append(answer.body.replace(name.encode(), b'NAME'))
+        assert expected is None or answers[-1] == expected[len(answers) - 1], (name, len(answers), answer)
+    return answers
+
+
+def run_scripts(base, number, scripts, alone, n_sets, failures, counts):
+    """Solves n_sets times and keeps the sets, of which it deletes the oldest one when there is no room."""
+    client, kept = Client(base), []
+    try:
+        for i in range(n_sets):
+            kind, name = (number + i) % KINDS, f'set-{(number + i) % KINDS}-{number}-{i}'
+            while solve(client, name, scripts[kind], alone[kind]) is None:
+                counts['full'] += 1
+                assert client.delete(kept.pop(0) if kept else name).status in (204, 404)
+                time.sleep(0.05)
+            kept.append(name)
+            counts['solved'] += 1
+    except Exception as e:  # noqa: BLE001
+        failures.append(repr(e)[:1000])
+    finally:
+        client.close()
+
+
+def test_load_of_meshes(server_with):
+    """Eight clients put and advance more sets than there is room for. Their answers are those of a client that is alone,
+    byte for byte, and all memory is available again at the end."""
+    base = server_with('--set-bytes', '64M', '--memory-bytes', '512M', '--log-level', 'warning')
+    scripts = [script(kind) for kind in range(KINDS)]
+    client, failures, counts = Client(base), [], dict.fromkeys(['solved', 'full'], 0)
+    alone = [solve(client, f'alone-{kind}', requests) for kind, requests in enumerate(scripts)]
+    bytes_alone = client.list().json['bytes']
+    for kind in range(KINDS):
+        assert client.delete(f'alone-{kind}').status == 204
+    # a third more than there is room for
+    n_sets = round(4 / 3 * SET_BYTES / (bytes_alone / KINDS) / CLIENTS)
+    run_all(run_scripts, [(base, i, scripts, alone, n_sets, failures, counts) for i in range(CLIENTS)])
+    listed = client.list().json
+    assert failures == []
+    assert counts['solved'] == CLIENTS * n_sets > len(listed['sets']), counts  # others were deleted or forgotten
+    assert SET_BYTES / 2 < listed['bytes'] <= listed['limit_bytes'] == SET_BYTES
+    for each in listed['sets']:
+        assert client.delete(each['name']).status == 204
+    eventually(lambda: metric(base, 'frictiond_sets_bytes') == 0)
+    eventually(lambda: metric(base, 'frictiond_memory_bytes{kind="requests"}') < 1 << 20)
+    print(counts)
