@@ -551,8 +551,10 @@ enum fric_output {
 	FRIC_OUT_CURRENT_DISTANCE,  /* [n] unsigned, at the current positions */
 	FRIC_OUT_BARRIER_POTENTIAL, /* [n] the contact's share of the barrier's potential, divided by time_step */
 	FRIC_OUT_BARRIER_FORCE,     /* [n, dim] on the first side, including weight */
+	/* [n, dim] unit normal of the tangent basis, with the sign of docs/physics.md 1; not of groups with a given basis */
+	FRIC_OUT_NORMAL,
 };
-#define FRIC_N_OUTPUTS 19
+#define FRIC_N_OUTPUTS 20
 bool fric_has_output(const struct fric_contacts *contacts, enum fric_type type, enum fric_output output);
 /**
  * Computes one output of one group.

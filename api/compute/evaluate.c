@@ -43,7 +43,8 @@ static json_t *group_output(struct api_job *job, enum fric_type type, enum fric_
 /* Whether the group has the output, which belongs to one of the terms. */
 static bool has_output(const struct api_job *job, enum fric_type type, enum fric_output output)
 {
-	const unsigned term = output >= FRIC_OUT_CURRENT_FEATURE ? FRIC_TERM_BARRIER : FRIC_TERM_FRICTION;
+	const bool of_barrier = output >= FRIC_OUT_CURRENT_FEATURE && output <= FRIC_OUT_BARRIER_FORCE;
+	const unsigned term = of_barrier ? FRIC_TERM_BARRIER : FRIC_TERM_FRICTION;
 	return (job->query.terms & term) && fric_has_output(job->contacts, type, output);
 }
 

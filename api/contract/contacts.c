@@ -53,7 +53,9 @@ static const char *const scaling_meanings[] = {
 	X(BARRIER_POTENTIAL, "barrier_potential", API_REALS, (API_N), API_ANY, OF_VERTICES, "force * velocity", \
 	  "the contact's share of the barrier's potential, divided by time_step; with the term barrier") \
 	X(BARRIER_FORCE, "barrier_force", API_REALS, (API_N, API_DIM), API_ANY, OF_VERTICES, FORCE, \
-	  "the barrier's force on the first side, including weight; with the term barrier")
+	  "the barrier's force on the first side, including weight; with the term barrier") \
+	X(NORMAL, "normal", API_REALS, (API_N, API_DIM), API_ANY, 0, DIMENSIONLESS, \
+	  "unit normal of the tangent basis, of a plane or a body the given one; absent for given geometry")
 
 #define LENGTHS(...) {__VA_ARGS__}
 #define NAME_OF(place, called, ...) [FRIC_OUT_##place] = called,

@@ -219,12 +219,13 @@ export type Output =
  * k (value 2^k) is set if member k of the stencil takes part; current_feature: as feature, at current_positions; with
  * the term barrier; current_distance: unsigned distance at current_positions; with the term barrier;
  * barrier_potential: the contact's share of the barrier's potential, divided by time_step; with the term barrier;
- * barrier_force: the barrier's force on the first side, including weight; with the term barrier.
+ * barrier_force: the barrier's force on the first side, including weight; with the term barrier; normal: unit normal
+ * of the tangent basis, of a plane or a body the given one; absent for given geometry.
  */
 export type CollisionOutput = 
 	| "potential" | "tangential_velocity" | "mu_s" | "mu_k" | "normal_force" | "distance" | "closest_point"
 	| "tangent_basis" | "status" | "slip_ratio" | "friction_force" | "anchor" | "spin" | "rolling" | "feature"
-	| "current_feature" | "current_distance" | "barrier_potential" | "barrier_force";
+	| "current_feature" | "current_distance" | "barrier_potential" | "barrier_force" | "normal";
 
 /**
  * HessianChoice.format: format of the matrix. triplets: every contact's block, duplicates add up; csr: compressed
@@ -510,7 +511,8 @@ export interface EvaluateRequest {
 	 * (value 2^k) is set if member k of the stencil takes part; current_feature: as feature, at current_positions;
 	 * with the term barrier; current_distance: unsigned distance at current_positions; with the term barrier;
 	 * barrier_potential: the contact's share of the barrier's potential, divided by time_step; with the term barrier;
-	 * barrier_force: the barrier's force on the first side, including weight; with the term barrier. Default:
+	 * barrier_force: the barrier's force on the first side, including weight; with the term barrier; normal: unit
+	 * normal of the tangent basis, of a plane or a body the given one; absent for given geometry. Default:
 	 * ["potential", "tangential_velocity"].
 	 */
 	collision_outputs?: readonly CollisionOutput[];
@@ -747,7 +749,8 @@ export interface CheckRequest {
 	 * (value 2^k) is set if member k of the stencil takes part; current_feature: as feature, at current_positions;
 	 * with the term barrier; current_distance: unsigned distance at current_positions; with the term barrier;
 	 * barrier_potential: the contact's share of the barrier's potential, divided by time_step; with the term barrier;
-	 * barrier_force: the barrier's force on the first side, including weight; with the term barrier. Default:
+	 * barrier_force: the barrier's force on the first side, including weight; with the term barrier; normal: unit
+	 * normal of the tangent basis, of a plane or a body the given one; absent for given geometry. Default:
 	 * ["potential", "tangential_velocity"].
 	 */
 	collision_outputs?: readonly CollisionOutput[];
@@ -935,7 +938,8 @@ export interface CollisionSetQuery {
 	 * (value 2^k) is set if member k of the stencil takes part; current_feature: as feature, at current_positions;
 	 * with the term barrier; current_distance: unsigned distance at current_positions; with the term barrier;
 	 * barrier_potential: the contact's share of the barrier's potential, divided by time_step; with the term barrier;
-	 * barrier_force: the barrier's force on the first side, including weight; with the term barrier. Default:
+	 * barrier_force: the barrier's force on the first side, including weight; with the term barrier; normal: unit
+	 * normal of the tangent basis, of a plane or a body the given one; absent for given geometry. Default:
 	 * ["potential", "tangential_velocity"].
 	 */
 	collision_outputs?: readonly CollisionOutput[];
@@ -1056,7 +1060,8 @@ export interface CollisionSetCheck {
 	 * (value 2^k) is set if member k of the stencil takes part; current_feature: as feature, at current_positions;
 	 * with the term barrier; current_distance: unsigned distance at current_positions; with the term barrier;
 	 * barrier_potential: the contact's share of the barrier's potential, divided by time_step; with the term barrier;
-	 * barrier_force: the barrier's force on the first side, including weight; with the term barrier. Default:
+	 * barrier_force: the barrier's force on the first side, including weight; with the term barrier; normal: unit
+	 * normal of the tangent basis, of a plane or a body the given one; absent for given geometry. Default:
 	 * ["potential", "tangential_velocity"].
 	 */
 	collision_outputs?: readonly CollisionOutput[];
@@ -3120,6 +3125,11 @@ export interface VertexVertexValues {
 	barrier_potential?: Doubles;
 	/** the barrier's force on the first side, including weight; with the term barrier. Shape [n, dim]. Unit: force. */
 	barrier_force?: Doubles;
+	/**
+	 * unit normal of the tangent basis, of a plane or a body the given one; absent for given geometry. Shape [n, dim].
+	 * Unit: 1.
+	 */
+	normal?: Doubles;
 }
 
 /** The values selected by collision_outputs, in the order of the contacts. */
@@ -3161,6 +3171,11 @@ export interface EdgeVertexValues {
 	barrier_potential?: Doubles;
 	/** the barrier's force on the first side, including weight; with the term barrier. Shape [n, dim]. Unit: force. */
 	barrier_force?: Doubles;
+	/**
+	 * unit normal of the tangent basis, of a plane or a body the given one; absent for given geometry. Shape [n, dim].
+	 * Unit: 1.
+	 */
+	normal?: Doubles;
 }
 
 /** The values selected by collision_outputs, in the order of the contacts. */
@@ -3202,6 +3217,11 @@ export interface EdgeEdgeValues {
 	barrier_potential?: Doubles;
 	/** the barrier's force on the first side, including weight; with the term barrier. Shape [n, dim]. Unit: force. */
 	barrier_force?: Doubles;
+	/**
+	 * unit normal of the tangent basis, of a plane or a body the given one; absent for given geometry. Shape [n, dim].
+	 * Unit: 1.
+	 */
+	normal?: Doubles;
 }
 
 /** The values selected by collision_outputs, in the order of the contacts. */
@@ -3243,6 +3263,11 @@ export interface FaceVertexValues {
 	barrier_potential?: Doubles;
 	/** the barrier's force on the first side, including weight; with the term barrier. Shape [n, dim]. Unit: force. */
 	barrier_force?: Doubles;
+	/**
+	 * unit normal of the tangent basis, of a plane or a body the given one; absent for given geometry. Shape [n, dim].
+	 * Unit: 1.
+	 */
+	normal?: Doubles;
 }
 
 /** The values selected by collision_outputs, in the order of the contacts. */
@@ -3282,6 +3307,11 @@ export interface PlaneVertexValues {
 	barrier_potential?: Doubles;
 	/** the barrier's force on the first side, including weight; with the term barrier. Shape [n, dim]. Unit: force. */
 	barrier_force?: Doubles;
+	/**
+	 * unit normal of the tangent basis, of a plane or a body the given one; absent for given geometry. Shape [n, dim].
+	 * Unit: 1.
+	 */
+	normal?: Doubles;
 }
 
 /** The values selected by collision_outputs, in the order of the contacts. */
@@ -3312,6 +3342,11 @@ export interface BodyBodyValues {
 	spin?: Doubles;
 	/** angular velocity in the tangent basis (2D: itself), without roll_radius. Shape [n, dim-1]. Unit: 1 / time. */
 	rolling?: Doubles;
+	/**
+	 * unit normal of the tangent basis, of a plane or a body the given one; absent for given geometry. Shape [n, dim].
+	 * Unit: 1.
+	 */
+	normal?: Doubles;
 }
 
 /** The values selected by collision_outputs, in the order of the contacts. */
@@ -3342,6 +3377,11 @@ export interface BodyWorldValues {
 	spin?: Doubles;
 	/** angular velocity in the tangent basis (2D: itself), without roll_radius. Shape [n, dim-1]. Unit: 1 / time. */
 	rolling?: Doubles;
+	/**
+	 * unit normal of the tangent basis, of a plane or a body the given one; absent for given geometry. Shape [n, dim].
+	 * Unit: 1.
+	 */
+	normal?: Doubles;
 }
 
 /** Contacts of two vertices: v0, v1. */

@@ -7,6 +7,7 @@
 #include "core/base/parallel.h"
 #include "core/base/vectors.h"
 #include "core/bodies/twist.h"
+#include "core/geometry/features.h"
 #include "core/motion/slip.h"
 #include "core/motion/stencil.h"
 
@@ -29,6 +30,7 @@ static int row_size(const struct fric_contacts *c, enum fric_type type, enum fri
 	case FRIC_OUT_TANGENT_BASIS: return c->dim * (c->dim - 1);
 	case FRIC_OUT_FRICTION_FORCE:
 	case FRIC_OUT_BARRIER_FORCE:
+	case FRIC_OUT_NORMAL:
 	case FRIC_OUT_ANCHOR: return c->dim;
 	default: return 1;
 	}
@@ -47,6 +49,8 @@ bool fric_has_output(const struct fric_contacts *contacts, enum fric_type type, 
 		return (contacts->terms & FRIC_TERM_BARRIER) && !is_of_bodies(type);
 	if (output == FRIC_OUT_FEATURE)
 		return !is_of_bodies(type);
+	if (output == FRIC_OUT_NORMAL)
+		return !(is_of_bodies(type) && contacts->bodies ? contacts->bodies : contacts)->given_basis[type];
 	if (output == FRIC_OUT_SPIN || output == FRIC_OUT_ROLLING)
 		return is_of_bodies(type) && (output == FRIC_OUT_ROLLING || contacts->dim == 3);
 	return row_size(contacts, type, output) > 0;
@@ -106,6 +110,46 @@ static void copy_features(const struct fric_contacts *c, enum fric_type type, si
 	}
 }
 
+/* The type whose geometry the basis of contact i has: that of its closest feature. */
+static enum fric_type type_of_basis(const struct fric_contacts *c, enum fric_type type, size_t i)
+{
+	const unsigned members = c->feature ? c->feature[i] : 0;
+	const int32_t vertices[FRIC_MAX_STENCIL] = {c->vertices[0][i], c->vertices[1][i], c->vertices[2][i],
+	                                            c->vertices[3][i]};
+	return members ? fricp_feature_of(type, members, vertices).type : type;
+}
+
+/* The basis has the columns [c, n x c], in 2D the perpendicular of n; but an edge and a vertex have [e, e x n], in 2D
+ * the edge. With a grain, all have [g, n x g]. */
+static void normal_of(const struct fric_contacts *c, enum fric_type type, size_t i, double *out)
+{
+	double p[6];
+	const bool edge = geometry_of(type_of_basis(c, type, i)) == POINT_LINE && !c->along_grain[type];
+	for (int e = 0; e < c->dim * (c->dim - 1); e++)
+		p[e] = c->tangent_basis[e][i];
+	if (c->dim == 2) {
+		const double sign = edge && !c->right[i] ? -1 : 1;
+		out[0] = sign * p[1];
+		out[1] = -sign * p[0];
+		return;
+	}
+	const double sign = edge ? -1 : 1;
+	for (int d = 0; d < 3; d++) {
+		const int x = 2 * ((d + 1) % 3), y = 2 * ((d + 2) % 3);
+		out[d] = sign * (p[x] * p[y + 1] - p[y] * p[x + 1]);
+	}
+}
+
+static void copy_normals(const struct fric_contacts *c, enum fric_type type, size_t begin, size_t end, double *out)
+{
+	for (size_t i = begin; i < end; i++, out += c->dim) {
+		if (!is_of_bodies(type))
+			normal_of(c, type, i, out);
+		for (int d = 0; d < c->dim; d++)
+			out[d] = (is_of_bodies(type) ? c->normal[d][i] : out[d]) + 0.0; /* + 0.0 turns -0 into 0 */
+	}
+}
+
 /* Needs no check: fric_prepare has verified that stored values are finite. */
 static void from_store(const struct request *task, size_t begin, size_t end, double *out)
 {
@@ -116,6 +160,7 @@ static void from_store(const struct request *task, size_t begin, size_t end, dou
 	case FRIC_OUT_MU_K: copy_column(task->coefficients->mu_k, c->skipped, begin, end, out); break;
 	case FRIC_OUT_NORMAL_FORCE: copy_column(c->normal_force, c->skipped, begin, end, out); break;
 	case FRIC_OUT_DISTANCE: memcpy(out, c->distance + begin, (end - begin) * sizeof(double)); break;
+	case FRIC_OUT_NORMAL: copy_normals(c, task->type, begin, end, out); break;
 	case FRIC_OUT_FEATURE: copy_features(c, task->type, begin, end, out); break;
 	case FRIC_OUT_CLOSEST_POINT: interleave_rows((const double *const *)c->closest_point, m, begin, end, out); break;
 	default: interleave_rows((const double *const *)c->tangent_basis, m, begin, end, out);

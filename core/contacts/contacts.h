@@ -57,6 +57,7 @@ struct fric_contacts {
 	bool has_distance[FRIC_N_TYPES];
 	bool given_basis[FRIC_N_TYPES]; /* basis from the caller; its entries may be of any size */
 	bool searched[FRIC_N_TYPES];    /* the closest features of some contacts are searched */
+	bool along_grain[FRIC_N_TYPES]; /* the bases follow a grain */
 	bool ordinary;                  /* all contacts are ordinary, apart from their coefficients (ordinary.h) */
 
 	int32_t *vertices[FRIC_MAX_STENCIL]; /* [n] each; 0 beyond the stencil's size */
@@ -72,6 +73,7 @@ struct fric_contacts {
 	struct column surface_velocity[3], anchor[3]; /* the first dim are used; data NULL: no contact has one */
 	struct column viscous;                        /* data NULL: no contact has one */
 	uint8_t *skipped;                             /* [n] enum fric_code, or MOLLIFIED */
+	uint8_t *right;   /* [n] whether the vertex of edge and vertex lies to the right of the edge; NULL in 3D */
 	uint8_t *feature; /* [n] bit k: member k takes part in the closest feature; 0: it was not searched, all do. NULL if
 	                     none was searched */
 	struct span_extent *extents; /* [span_slots(n)] */

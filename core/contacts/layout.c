@@ -203,6 +203,8 @@ static void carve_arrays(struct fric_contacts *c, const struct fric_batch *batch
 	if (c->terms & FRIC_TERM_BARRIER)
 		carve_barrier(c, batch, carver);
 	c->skipped = carve(carver, n, 1);
+	if (c->dim == 2)
+		c->right = carve(carver, n, 1);
 	if (any_searched(c))
 		c->feature = carve(carver, n, 1);
 	c->extents = carve(carver, span_slots(n), sizeof(*c->extents));
@@ -239,6 +241,7 @@ struct fric_contacts *fricp_contacts_create(const struct fric_memory *memory, co
 		c->has_distance[g] = (c->terms & FRIC_TERM_FRICTION) && derives_distance(batch, g);
 		c->given_basis[g] = batch->groups[g].tangent_basis.data;
 		c->searched[g] = is_searched(batch, g);
+		c->along_grain[g] = batch->groups[g].grain.data;
 	}
 	c->n = c->start[FRIC_N_TYPES];
 	struct carver carver = {0};

@@ -153,6 +153,7 @@ static enum fric_code edge_vertex(int dim, const double *const p[], struct fric_
 		set_columns(g->tangent_basis, &e, &n);
 	for (int i = 0; i < 2 && dim == 2; i++)
 		g->tangent_basis[i] = e.x[i].hi / length(&e);
+	g->right = dim == 2 && n.x[2].hi < 0;
 	return FRIC_OK;
 }
 
@@ -222,7 +223,7 @@ enum fric_code fricp_stencil_geometry(enum fric_type type, int dim, const double
 		const struct fast_geometry f = fast_geometry(type, p, precise);
 		if (f.good) {
 			*geometry = (struct fric_geometry){
-				{f.a, f.b}, {f.first.x, f.second.x, f.first.y, f.second.y, f.first.z, f.second.z}, f.distance};
+				{f.a, f.b}, {f.first.x, f.second.x, f.first.y, f.second.y, f.first.z, f.second.z}, f.distance, false};
 			return FRIC_OK;
 		}
 	}

@@ -10,6 +10,7 @@ struct fric_geometry {
 	double closest_point[2]; /* the first fric_closest_point_size(type) are set, the rest is 0 */
 	double tangent_basis[6]; /* [dim, dim-1] row-major; in 2D the first 2 */
 	double distance;         /* unsigned, >= 0 */
+	bool right;              /* an edge and a vertex in 2D: the vertex lies to the right of the edge */
 };
 
 /**

@@ -74,6 +74,8 @@ static inline void store_geometry(const struct drafts *d, size_t j, const struct
 	for (int e = 0; e < c->dim * (c->dim - 1); e++)
 		c->tangent_basis[e][at] = g->tangent_basis[e];
 	c->distance[at] = g->distance;
+	if (c->right)
+		c->right[at] = g->right;
 }
 
 #endif

@@ -202,6 +202,8 @@ static void skip(struct fric_contacts *c, size_t at, enum fric_code code)
 	for (int a = 0; a < 3 && c->normal[0]; a++)
 		c->normal[a][at] = c->arm[0][a][at] = c->arm[1][a][at] = 0;
 	c->distance[at] = 0;
+	if (c->right)
+		c->right[at] = false;
 	store_value(c->normal_force, at, 0);
 	store_value(c->scalar.mu_s, at, 0);
 	store_value(c->scalar.mu_k, at, 0);

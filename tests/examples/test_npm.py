@@ -135,7 +135,7 @@ def test_every_route_compiles_and_runs(tsc, run, server, npm_project, descriptio
     assert lines[len(called):] == [
         "potential 1.0833333333333333 gradient 3 0 0 shape 3 3 first column 0", "by mu 2.1666666666666665 by velocities 3 0 0",
         "along mu 2.1666666666666665", "agrees true", "patched 3 -> 1.5", "pattern 0 1 contacts 1", "agrees true", "jvp 4 0 0",
-        "vjp 2.1666666666666665", "mu 1 0.1", "true true frictiond", "refused 422 out_of_range /friction/eps_v"]
+        "vjp 2.1666666666666665", "mu 1 0.1", "bundle smooth_mu", "true true frictiond", "refused 422 out_of_range /friction/eps_v"]
 
 
 PREAMBLE = """

@@ -68,7 +68,7 @@ FAULTY = {
     ('plane_vertex', 3): [[0, 0, 0]], ('plane_vertex', 2): [[0, 0]]}
 POINT = {'edge_vertex': 1, 'edge_edge': 2, 'face_vertex': 2}
 OUTPUTS = ['potential', 'tangential_velocity', 'mu_s', 'mu_k', 'normal_force', 'distance', 'closest_point', 'tangent_basis',
-           'status', 'slip_ratio', 'anchor', 'friction_force']
+           'status', 'slip_ratio', 'anchor', 'friction_force', 'normal']
 CONTACT_OUTPUTS = ['feature', 'current_feature', 'current_distance', 'barrier_potential', 'barrier_force']
 TERMS = {'friction': ['friction'], 'barrier': ['barrier'], 'both': ['barrier', 'friction']}
 PARALLEL = {'off': 1e-3, 'on': 100}  # |a x b|^2 of LAYOUT's edges is about 16

@@ -170,7 +170,7 @@ class Contact:
             'potential': lambda: self.potential, 'tangential_velocity': lambda: self.u, 'mu_s': lambda: self.mu[0],
             'mu_k': lambda: self.mu[1], 'normal_force': lambda: self.force, 'distance': lambda: self.distance,
             'closest_point': lambda: self.beta, 'tangent_basis': lambda: self.basis,
-            'status': self.status, 'slip_ratio': lambda: self.y / self.eps,
+            'normal': lambda: self.normal, 'status': self.status, 'slip_ratio': lambda: self.y / self.eps,
             'anchor': self.next_anchor, 'friction_force': lambda: [-x for x in self.force_vector],
             'feature': lambda: self.feature.bits if self.feature else 0,
             'current_feature': lambda: self.acting.feature.bits if self.acting.feature else 0,
@@ -193,7 +193,7 @@ class Contact:
     def rest(self):
         """No friction."""
         d, zero = self.dim, mpf(0)
-        self.basis = [[zero] * (d - 1) for _ in range(d)]
+        self.basis, self.normal = [[zero] * (d - 1) for _ in range(d)], [zero] * d
         self.mu, self.force, self.potential, self.y = [zero, zero], zero, zero, zero
         self.u, self.pull = [zero] * (d - 1), [zero] * (d - 1)
         self.matrix = [[zero] * (d - 1) for _ in range(d - 1)]

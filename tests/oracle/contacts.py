@@ -10,7 +10,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import features  # noqa: E402
 import potential  # noqa: E402
 from algebra import Degenerate, exact, minus, norm  # noqa: E402
-from geometry import DERIVE, NORMAL, require_area, require_length, sides  # noqa: E402
+from geometry import DERIVE, require_area, require_length, sides, unit_normal  # noqa: E402
 
 FRICTION_TERMS = ['friction']
 
@@ -45,7 +45,7 @@ def derive(contact, p, margins):
     for place, w in zip(order, [w for side in sides(kind, own) for w in side]):
         weights[place] = w
     taken = {'vertex_vertex': [], 'edge_vertex': [2], 'edge_edge': [1, 3], 'face_vertex': [2, 3]}[contact.group]
-    return [weights[i] for i in taken], basis, distance, NORMAL[kind](points)
+    return [weights[i] for i in taken], basis, distance, unit_normal(kind, points)
 
 
 def is_mollified(p, limit, margins):

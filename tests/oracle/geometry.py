@@ -110,6 +110,15 @@ NORMAL = {'vertex_vertex': lambda p: minus(p[1], p[0]), 'edge_vertex': across_ed
           'face_vertex': lambda p: cross(minus(p[2], p[1]), minus(p[3], p[1]))}
 
 
+def unit_normal(group, p):
+    """The direction of NORMAL. A vertex on the line of its edge, which only 2D allows, counts as lying to its left."""
+    n = NORMAL[group](p)
+    if len(n) == 2 and not any(n):
+        e = minus(p[2], p[1])
+        n = [-e[1], e[0]]
+    return unit(n)
+
+
 def grain_basis(grain, normal, margins):
     """The grain's direction in the tangent plane is the first column."""
     n = unit(normal)

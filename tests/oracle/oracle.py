@@ -14,10 +14,10 @@ import barriers  # noqa: E402
 import contacts  # noqa: E402
 import features  # noqa: E402
 import laws  # noqa: E402
-from algebra import Degenerate, Margins, dot, flat, minus, norm, per_contact, real, reals, table  # noqa: E402
+from algebra import Degenerate, Margins, dot, flat, minus, norm, per_contact, real, reals, table, unit  # noqa: E402
 from bodies import BodyContact  # noqa: E402
 from contact import Contact  # noqa: E402
-from geometry import DERIVE, NORMAL, grain_basis, half_space, sides  # noqa: E402
+from geometry import DERIVE, grain_basis, half_space, sides, unit_normal  # noqa: E402
 from law import to_double  # noqa: E402
 
 GROUPS = ['vertex_vertex', 'edge_vertex', 'edge_edge', 'face_vertex', 'plane_vertex']
@@ -205,17 +205,17 @@ class Evaluation:
             c.basis, c.beta = table(row['tangent_basis'], self.dim, self.dim - 1), row.get('closest_point', [])
         elif c.group == 'plane_vertex':
             c.beta, c.basis, c.distance = half_space(p, row['plane_normal'], row.get('plane_origin'))
+            c.normal = unit(row['plane_normal'])
         elif searched:
             c.feature = contacts.find(c, p, searched, self.margins)
-            c.beta, c.basis, c.distance, normal = contacts.derive(c, p, self.margins)
+            c.beta, c.basis, c.distance, c.normal = contacts.derive(c, p, self.margins)
             c.mollified = contacts.is_mollified(p, contacts.mollifier(row), self.margins)
         else:
             c.beta, c.basis, c.distance = DERIVE[c.group](p, self.margins)
+            c.normal = unit_normal(c.group, p)
             self.margins.lost(c.distance / max(norm(minus(x, p[0])) for x in p))
         if 'grain' in row:
-            if not searched or c.group == 'plane_vertex':
-                normal = row['plane_normal'] if c.group == 'plane_vertex' else NORMAL[c.group](p)
-            c.basis = grain_basis(row['grain'], normal, self.margins)
+            c.basis = grain_basis(row['grain'], c.normal, self.margins)
         if 'normal_force' in row:
             c.force = row['normal_force'][0]
         else:
@@ -421,6 +421,8 @@ class Evaluation:
             absent.add('spin')
         if not BETA.get(group):
             absent.add('closest_point')
+        if 'tangent_basis' in fields:
+            absent.add('normal')
         if group in BODY_GROUPS or 'tangent_basis' in fields or (
                 group == 'plane_vertex' and ('plane_origin' not in fields or self.positions is None)):
             absent.add('distance')

@@ -110,6 +110,123 @@ static void test_geometry(void **state)
 	fric_contacts_free(c);
 }
 
+static void get_normal(const struct fric_contacts *c, enum fric_type type, double *out)
+{
+	const double v[24] = {0};
+	struct fric_error error;
+	assert_true(fric_has_output(c, type, FRIC_OUT_NORMAL));
+	assert_ok(fric_contact_output(&serial, c, query(v), type, FRIC_OUT_NORMAL, out, &error));
+}
+
+/* From the first point of two, from the edge to the vertex, a x b, of a triangle, of the plane. A grain turns the basis,
+ * not the normal. */
+static void test_normals(void **state)
+{
+	(void)state;
+	const double vv = sqrt(230), ev = sqrt(10), grain[3] = {1, 2, 0.5};
+	const double expected[FRIC_N_VERTEX_TYPES][3] = {
+		{1 / vv, 2 / vv, 15 / vv}, {0, -1 / ev, 3 / ev}, {0, 0, 1}, {0, 0, 1}, {0, 0, 1}};
+	for (int with_grain = 0; with_grain < 2; with_grain++) {
+		struct fric_batch batch = corner_batch();
+		for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES && with_grain; type++)
+			batch.groups[type].grain = one_value(grain);
+		struct fric_contacts *c = prepared(&batch);
+		for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++) {
+			double n[3];
+			get_normal(c, type, n);
+			assert_all_near(n, expected[type], 3, 1e-15);
+		}
+		fric_contacts_free(c);
+	}
+}
+
+/* Of a searched feature: here an edge and a vertex, and two vertices in the order of their numbers. */
+static void test_normals_of_features(void **state)
+{
+	(void)state;
+	double positions[24], n[3];
+	memcpy(positions, corner_positions, sizeof(positions));
+	positions[2 * 3 + 1] = 1; /* the edge 2-3 now begins beside the edge 0-1 */
+	struct fric_batch batch = corner_batch();
+	batch.positions = positions;
+	batch.closest_features = FRIC_FEATURES_SEARCH;
+	struct fric_contacts *c = prepared(&batch);
+	get_normal(c, FRIC_EDGE_EDGE, n);
+	assert_all_near(n, ((double[]){0, 1 / sqrt(10), 3 / sqrt(10)}), 3, 1e-15);
+	fric_contacts_free(c);
+	positions[2 * 3] = -2, positions[3 * 3] = -3; /* and leads away from it */
+	c = prepared(&batch);
+	get_normal(c, FRIC_EDGE_EDGE, n);
+	assert_all_near(n, ((double[]){-2 / sqrt(14), 1 / sqrt(14), 3 / sqrt(14)}), 3, 1e-15);
+	fric_contacts_free(c);
+}
+
+static void test_given_bases_have_no_normal(void **state)
+{
+	(void)state;
+	const double basis[6] = {1, 0, 0, 1, 0, 0}, point[2] = {0.25, 0.25};
+	struct fric_batch batch = corner_batch();
+	batch.groups[FRIC_EDGE_EDGE].tangent_basis = one_value(basis);
+	batch.groups[FRIC_EDGE_EDGE].closest_point = one_value(point);
+	struct fric_contacts *c = prepared(&batch);
+	assert_false(fric_has_output(c, FRIC_EDGE_EDGE, FRIC_OUT_NORMAL));
+	assert_true(fric_has_output(c, FRIC_FACE_VERTEX, FRIC_OUT_NORMAL));
+	fric_contacts_free(c);
+}
+
+/* A body's normal is the given one, normalised, unless its basis is given. */
+static void test_normals_of_bodies(void **state)
+{
+	(void)state;
+	const double origin[3] = {0}, normal[3] = {0, -3, 4}, basis[6] = {1, 0, 0, 1, 0, 0};
+	const int32_t body = 0;
+	struct fric_batch batch = {.dim = 3, .n_bodies = 1, .body_positions = origin};
+	batch.friction = (struct fric_friction){.eps_v = 1, .source = FRIC_MU_SCALAR, .mu_s = 0.5, .mu_k = 0.5};
+	struct fric_group *g = &batch.groups[FRIC_BODY_WORLD];
+	*g = (struct fric_group){.n = 1, .vertices = &body, .normal_force = {&force_of_two, 0}};
+	g->point = one_value(origin);
+	g->normal = one_value(normal);
+	struct fric_contacts *c = prepared(&batch);
+	double n[3];
+	get_normal(c, FRIC_BODY_WORLD, n);
+	assert_all_near(n, ((double[]){0, -0.6, 0.8}), 3, 1e-15);
+	fric_contacts_free(c);
+	g->tangent_basis = one_value(basis);
+	c = prepared(&batch);
+	assert_false(fric_has_output(c, FRIC_BODY_WORLD, FRIC_OUT_NORMAL));
+	assert_true(fric_has_output(c, FRIC_BODY_WORLD, FRIC_OUT_TANGENT_BASIS));
+	fric_contacts_free(c);
+}
+
+/* In 2D an edge's normal leads to the vertex, whichever side it is on, or to the left if it is on the edge's line. */
+static void test_normals_in_two_dimensions(void **state)
+{
+	(void)state;
+	static const int32_t edge[3] = {0, 1, 2}, pair[2] = {1, 0};
+	for (int side = -1; side <= 1; side++) {
+		const double positions[6] = {1, side, 0, 0, 4, 0}, down[2] = {0, -2};
+		struct fric_batch batch = {.dim = 2, .n_vertices = 3, .positions = positions};
+		batch.friction = (struct fric_friction){.eps_v = 1, .source = FRIC_MU_SCALAR, .mu_s = 0.5, .mu_k = 0.5};
+		batch.groups[FRIC_EDGE_VERTEX] =
+			(struct fric_group){.n = 1, .vertices = edge, .normal_force = {&unit_force, 0}};
+		batch.groups[FRIC_VERTEX_VERTEX] =
+			(struct fric_group){.n = 1, .vertices = pair, .normal_force = {&unit_force, 0}};
+		batch.groups[FRIC_PLANE_VERTEX] =
+			(struct fric_group){.n = 1, .vertices = edge, .normal_force = {&unit_force, 0}};
+		batch.groups[FRIC_PLANE_VERTEX].plane_normal = one_value(down);
+		struct fric_contacts *c = prepared(&batch);
+		const double l = sqrt(1 + side * side);
+		double n[2];
+		get_normal(c, FRIC_EDGE_VERTEX, n);
+		assert_all_bits(n, ((double[]){0, side < 0 ? -1 : 1}), 2);
+		get_normal(c, FRIC_VERTEX_VERTEX, n);
+		assert_all_near(n, ((double[]){1 / l, side / l}), 2, 1e-15);
+		get_normal(c, FRIC_PLANE_VERTEX, n);
+		assert_all_bits(n, ((double[]){0, -1}), 2);
+		fric_contacts_free(c);
+	}
+}
+
 /* A plane without an origin, or vertices without positions, have no distance. */
 static void test_plane_distance_is_optional(void **state)
 {
@@ -257,6 +374,11 @@ int main(void)
 		cmocka_unit_test(test_values),
 		cmocka_unit_test(test_velocity_scaling),
 		cmocka_unit_test(test_geometry),
+		cmocka_unit_test(test_normals),
+		cmocka_unit_test(test_normals_of_features),
+		cmocka_unit_test(test_given_bases_have_no_normal),
+		cmocka_unit_test(test_normals_of_bodies),
+		cmocka_unit_test(test_normals_in_two_dimensions),
 		cmocka_unit_test(test_plane_distance_is_optional),
 		cmocka_unit_test(test_two_dimensions),
 		cmocka_unit_test(test_skipped),
