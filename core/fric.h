@@ -433,6 +433,7 @@ struct fric_mesh;
 enum fric_code fric_mesh_create(const struct fric_context *context, const struct fric_surface *surface,
                                 struct fric_mesh **mesh, struct fric_error *error);
 void fric_mesh_free(struct fric_mesh *mesh);
+size_t fric_mesh_n_rods(const struct fric_mesh *mesh); /* edges that belong to no face, in 3D */
 
 enum fric_weighting {
 	FRIC_WEIGHT_COUNT, /* every pair counts 1 */

@@ -22,6 +22,17 @@ static bool found(struct api_job *job, enum fric_code code)
 	return code == FRIC_OK || api_fault_finding(job->fault, &job->error);
 }
 
+static bool make_mesh(struct api_job *job)
+{
+	const struct api_path root = {0}, weighting = {&root, "weighting", 0};
+	struct api_finding *f = job->more;
+	if (!found(job, fric_mesh_create(&job->context, &f->request.surface, &f->mesh, &job->error)))
+		return false;
+	return f->request.finding.weighting != FRIC_WEIGHT_AREA || fric_mesh_n_rods(f->mesh) == 0 ||
+	       api_fault_at(job->fault, API_E_CONFLICTING_FIELDS, &weighting,
+	                    "edges of no face have no area: leave them out of \"edges\" of the mesh");
+}
+
 static bool find(struct api_job *job)
 {
 	struct api_finding *f = job->more;
@@ -29,7 +40,7 @@ static bool find(struct api_job *job)
 	if (!q->has_mesh)
 		return found(job, fric_find_candidates(&job->context, (int)q->dim, q->n_vertices, q->positions, q->candidates,
 		                                       &q->finding, &f->found, &job->error));
-	return found(job, fric_mesh_create(&job->context, &q->surface, &f->mesh, &job->error)) &&
+	return make_mesh(job) &&
 	       found(job, fric_find(&job->context, f->mesh, q->positions, &q->finding, &f->found, &job->error));
 }
 

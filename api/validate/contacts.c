@@ -134,7 +134,7 @@ static void check_primitives(struct finding *f)
 	check_candidates(f, &candidates);
 }
 
-/* Weights by area are defined for pairs of a surface. */
+/* Weights by area are defined for pairs of a surface; rods are found with the mesh. */
 static void check_weighting(struct finding *f)
 {
 	const struct api_field field = member(f, API_CONTACTS_WEIGHTING), mesh = member(f, API_CONTACTS_MESH);
@@ -150,9 +150,6 @@ static void check_weighting(struct finding *f)
 	if (surface->n_particles)
 		api_fault_at(f->check->fault, API_E_CONFLICTING_FIELDS, &field.path,
 		             "particles have no area: leave \"vertices\" of the mesh out");
-	if (surface->dim == 3 && surface->n_edges && !f->check->fault->status && api_has_rods(f->check, surface))
-		api_fault_at(f->check->fault, API_E_CONFLICTING_FIELDS, &field.path,
-		             "edges of no face have no area: leave them out of \"edges\" of the mesh");
 }
 
 /* ---- the rest ---- */

@@ -14,7 +14,4 @@
 void api_check_mesh(struct api_check *check, struct api_field *mesh, size_t n_vertices, size_t dim,
                     struct fric_surface *surface);
 
-/* Whether some edge belongs to no face, in 3D. False with the fault set when out of memory. */
-bool api_has_rods(struct api_check *check, const struct fric_surface *surface);
-
 #endif

@@ -383,6 +383,11 @@ enum fric_code fric_mesh_create(const struct fric_context *context, const struct
 	return report_code(code, error);
 }
 
+size_t fric_mesh_n_rods(const struct fric_mesh *mesh)
+{
+	return mesh->n_rods;
+}
+
 void fric_mesh_free(struct fric_mesh *mesh)
 {
 	if (!mesh)
