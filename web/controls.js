@@ -41,8 +41,9 @@ export class Faults {
 		this.show();
 	}
 
-	/* isReadable: whether the field contains a number */
+	/* After a change: earlier faults no longer apply. isReadable: whether the field contains a number */
 	mark(isReadable) {
+		this.told.clear();
 		this.isReadable = isReadable;
 		this.show();
 	}

@@ -59,7 +59,7 @@ export class Ellipse {
 		const {json} = await request(PATH, JSON.stringify({tau_aniso: [t, ...AROUND], ...parameters}), signal);
 		const [values, ...around] = json.values;
 		this.draw(parameters, t, values, around);
-		this.exchange.show(PATH, JSON.stringify({tau_aniso: [t], ...parameters}), {values: [values]});
+		this.exchange.show(PATH, JSON.stringify({tau_aniso: [t], ...parameters}), {...json, values: [values]});
 	}
 
 	draw({mu_s_aniso, mu_k_aniso, mu_s, mu_k}, t, [static_, kinetic], around) {

@@ -3,10 +3,13 @@ import {hasToken} from "./service.js";
 
 const quote = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
+const LONGEST = 100000; /* characters of an argument of a command; Linux allows 131,071 */
+
 export function curl(path, body) {
 	const lines = [`curl -s ${quote(new URL(path, document.baseURI).href)}`, "-H 'Content-Type: application/json'"];
 	if (hasToken()) lines.push('-H "Authorization: Bearer $TOKEN"');
-	lines.push(`-d ${quote(body)}`);
+	if (body.length <= LONGEST) lines.push(`-d ${quote(body)}`);
+	else lines.push(`-d @- <<'END'\n${body}\nEND`);
 	return lines.join(" \\\n  ");
 }
 

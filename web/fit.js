@@ -120,8 +120,8 @@ async function evaluate(service, y, sets, extra, signal) {
 		collisions: {
 			plane_vertex: {
 				vertices: Array.from({length: count}, (_, i) => i),
-				plane_normal: new Array(count).fill([0, 1]),
-				normal_force: new Array(count).fill(1),
+				plane_normal: [0, 1],
+				normal_force: 1,
 				eps_v: each("eps_v"),
 				mu_s: each("mu_s"),
 				mu_k: each("mu_k"),

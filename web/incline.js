@@ -128,9 +128,9 @@ export class Incline {
 	}
 
 	/* Cosine and sine of the angle, and the tail of the velocity arrow. */
-	frame() {
+	frame(angle) {
 		if (Math.abs(this.angle.value) <= 90) this.drawn = this.angle.value;
-		const theta = ((this.drawn ?? this.angle.initial) * Math.PI) / 180,
+		const theta = ((angle ?? this.drawn ?? this.angle.initial) * Math.PI) / 180,
 			c = Math.cos(theta),
 			s = Math.sin(theta);
 		const up = HEIGHT * SHOWN.scale + 18;
@@ -140,7 +140,7 @@ export class Incline {
 	/* Collects everything on which a request and its pictures depend, so that the pictures match the request. */
 	setting() {
 		return {
-			...this.frame(),
+			...this.frame(this.angle.asked),
 			law: this.read(),
 			degrees: this.angle.asked,
 			speed: this.speed.asked,

@@ -134,8 +134,6 @@ function batchOf(scene, law, motions) {
 			velocities.push(twist);
 			anchors.push([list[k], 0, 0]);
 		}
-	const n = positions.length,
-		same = (value) => Array.from({length: n}, () => value);
 	return {
 		dim: 3,
 		body_positions: positions,
@@ -143,13 +141,13 @@ function batchOf(scene, law, motions) {
 		friction: law,
 		collisions: {
 			body_world: {
-				bodies: Array.from({length: n}, (_, i) => i),
-				point: same([0, 0, 0]),
-				normal: same([0, 0, 1]),
-				normal_force: same(normal),
-				surface_velocity: same([belt, 0, 0]),
+				bodies: Array.from(anchors, (_, i) => i),
+				point: [0, 0, 0],
+				normal: [0, 0, 1],
+				normal_force: normal,
+				surface_velocity: [belt, 0, 0],
 				anchor: anchors,
-				...(spin > 0 ? {spin_radius: same(spin)} : {}),
+				...(spin > 0 ? {spin_radius: spin} : {}),
 			},
 		},
 		outputs: ["gradient"],

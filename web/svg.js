@@ -58,8 +58,8 @@ export function withSubscripts(root) {
  * picture's units in a pixel. */
 export function fitText(svg) {
 	const fit = () => {
-		const {width} = svg.getBoundingClientRect();
-		if (width) svg.style.setProperty("--unit", String(svg.viewBox.baseVal.width / width));
+		const scale = svg.getScreenCTM()?.a;
+		if (scale > 0) svg.style.setProperty("--unit", String(1 / scale));
 	};
 	new ResizeObserver(fit).observe(svg);
 	fit();
