@@ -384,7 +384,7 @@ struct fric_step {
  * that is less, and always >= 2 r, and is > 0 when positions are rounded. Conservative: the largest such t is larger by
  * at most a thousandth, if it is not limited by a distance that touches the limit within rounding. It is 0 if a contact
  * that moves begins with less than 2 r.
- * @param contacts   prepared with FRIC_TERM_BARRIER; contacts that were skipped are left out
+ * @param contacts   prepared with FRIC_TERM_BARRIER; contacts that were skipped count, too
  * @param positions  [n_vertices, dim], finite
  * @param direction  [n_vertices, dim], finite
  * @param keep       > 0, < 1

@@ -44,7 +44,7 @@ static void step_chunk(void *data, size_t chunk, size_t begin, size_t end, struc
 		const struct travel travel = travel_of(task, contact_type(c, i), i);
 		const double bound = least_now(&task->least_so_far);
 		double step = 1;
-		const enum fric_code code = skip_reason(c, i) == FRIC_OK ? fricp_travel(&travel, bound, &step) : FRIC_OK;
+		const enum fric_code code = fricp_travel(&travel, bound, &step);
 		if (code != FRIC_OK && !c->skips)
 			*fault = (struct fault){code, i};
 		if (code == FRIC_OK && step < limit.step) {

@@ -218,15 +218,19 @@ def test_the_longest_step_needs_no_barrier(client):
         assert answer.status == 422 and answer.pointers == ['/collisions/plane_vertex/plane_origin'], answer
 
 
-def test_the_longest_step_counts_given_forces_that_friction_skips(client):
-    """Of contacts with given forces only the stencils matter: where friction was prepared does not."""
-    group = {'vertices': [[4, 0, 1]], 'normal_force': 1}
+@pytest.mark.parametrize('terms', TERMS)
+@pytest.mark.parametrize('force', [{}, {'normal_force': 1}])
+def test_the_longest_step_counts_contacts_that_friction_skips(client, terms, force):
+    """Only the stencils matter: where friction was prepared does not."""
+    if force and 'barrier' in terms:
+        return  # refused
+    group = {'vertices': [[4, 0, 1]], **force}
     document = {**DEGENERATE, 'collisions': {'edge_vertex': group}}
-    query = {'velocities': VELOCITIES, 'current_positions': CURRENT, 'outputs': ['longest_step'],
+    query = {'velocities': VELOCITIES, 'terms': terms, 'current_positions': CURRENT, 'outputs': ['longest_step'],
              'longest_step': {'direction': [[0, -0.2, -0.092] if i == 4 else [0, 0, 0] for i in range(6)]}}
     client.put('a', document)
     for answer in (client.evaluate('a', query), whole(client, document, query)):
-        assert [skipped['group'] for skipped in answer.json['skipped']] == ['edge_vertex'], answer
+        assert [skipped['group'] for skipped in answer.json['skipped']] == ['edge_vertex'] * ('friction' in terms), answer
         assert answer.json['longest_step']['vertices'] == [4, 0, 1], answer
 
 
