@@ -13,7 +13,7 @@ bool api_fault_core(struct api_fault *fault, const struct fric_error *error);
 /* As api_fault_core, for an error at a contact that was found in a mesh: points to the first of its vertices. */
 bool api_fault_in_mesh(struct api_fault *fault, const struct fric_error *error, const int32_t *vertices);
 /* As api_fault_core, for a call that finds contacts. */
-bool api_fault_finding(struct api_fault *fault, const struct fric_error *error);
+bool api_fault_finding(struct api_fault *fault, const struct fric_error *error, size_t most);
 
 /* Sets the fault FRIC_E_NOT_FINITE at a contact, in a derivative with respect to the field at a pointer. @return
  * false */

@@ -74,6 +74,7 @@ enum fric_code {
 	FRIC_E_PENETRATION,
 	FRIC_E_NEGATIVE_COEFFICIENT,
 	FRIC_E_GRAIN_ALONG_NORMAL,
+	FRIC_E_TOO_MANY, /* more pairs than fric_finding.most */
 };
 
 /* The first fault in the order of groups and contacts, whichever thread found it. contact < 0: no single contact is at
@@ -448,6 +449,7 @@ struct fric_finding {
 	/* Pairs become contacts of their closest features, and equal ones are merged. Otherwise they stay the pairs
 	 * themselves, for FRIC_FEATURES_SEARCH, each with a mollifier. */
 	bool merge;
+	size_t most; /* pairs, before equal contacts are merged; 0: no limit */
 };
 
 /* Contacts that were found. They own their memory and are immutable. */
@@ -470,7 +472,8 @@ struct fric_found_group {
  * Finds the pairs of a mesh that are close. The result does not depend on the number of threads.
  * @param positions  [n_vertices, dim], finite
  * @param found      set to the contacts on FRIC_OK, to be freed with fric_found_free; NULL otherwise
- * @return FRIC_OK; FRIC_E_NOT_FINITE if a distance or area does not fit a double; or another error's code
+ * @return FRIC_OK; FRIC_E_NOT_FINITE if a distance or area does not fit a double; FRIC_E_TOO_MANY, as soon as more than
+ *         finding->most pairs are found; or another error's code
  * Takes some n log n. Allocates the contacts, and boxes of faces and edges while it runs, from memory: less than 200
  * bytes per primitive beside the contacts and the pairs that are merged.
  */

@@ -19,7 +19,7 @@ static bool decode(struct api_job *job)
 
 static bool found(struct api_job *job, enum fric_code code)
 {
-	return code == FRIC_OK || api_fault_finding(job->fault, &job->error);
+	return code == FRIC_OK || api_fault_finding(job->fault, &job->error, api_job_most_pairs(job));
 }
 
 static bool make_mesh(struct api_job *job)
@@ -37,11 +37,13 @@ static bool find(struct api_job *job)
 {
 	struct api_finding *f = job->more;
 	const struct api_contacts_request *q = &f->request;
+	struct fric_finding finding = q->finding;
+	finding.most = api_job_most_pairs(job);
 	if (!q->has_mesh)
 		return found(job, fric_find_candidates(&job->context, (int)q->dim, q->n_vertices, q->positions, q->candidates,
-		                                       &q->finding, &f->found, &job->error));
+		                                       &finding, &f->found, &job->error));
 	return make_mesh(job) &&
-	       found(job, fric_find(&job->context, f->mesh, q->positions, &q->finding, &f->found, &job->error));
+	       found(job, fric_find(&job->context, f->mesh, q->positions, &finding, &f->found, &job->error));
 }
 
 /* ---- the longest step ---- */

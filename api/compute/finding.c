@@ -93,7 +93,7 @@ bool api_step_of_mesh(struct api_job *job, const struct fric_mesh *mesh, const d
 		return fault_penetration(job, step.vertices[0], step.group);
 	int32_t *vertices = api_job_array(job, FRIC_MAX_STENCIL, sizeof(*vertices));
 	if (code != FRIC_OK || !vertices)
-		return code == FRIC_OK ? false : api_fault_finding(job->fault, &job->error);
+		return code == FRIC_OK ? false : api_fault_finding(job->fault, &job->error, 0);
 	memcpy(vertices, step.vertices, sizeof(step.vertices));
 	api_render_step(job, step.step, step.group, step.vertices[0] < 0 ? NULL : vertices);
 	return true;

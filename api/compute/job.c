@@ -25,6 +25,12 @@ bool api_job_core(struct api_job *job, enum fric_code code)
 	return code == FRIC_OK || api_neighbours_fault(neighbours, &job->error, job->fault);
 }
 
+size_t api_job_most_pairs(const struct api_job *job)
+{
+	enum { MOST = INT32_MAX / 4 };
+	return job->service->max_contacts ? job->service->max_contacts : (size_t)MOST;
+}
+
 void *api_job_array(struct api_job *job, size_t n, size_t size)
 {
 	void *array = api_arena_array(&job->arena, n, size);
@@ -206,7 +212,8 @@ static bool find_contacts(struct api_job *job)
 {
 	if (!job->lagged.has_mesh)
 		return true;
-	job->own_neighbours = api_neighbours_create(&job->context, job->service->pool, &job->lagged, job->fault);
+	job->own_neighbours =
+		api_neighbours_create(&job->context, job->service->pool, &job->lagged, api_job_most_pairs(job), job->fault);
 	return job->own_neighbours && api_fill_groups(&job->arena, job->own_neighbours, &job->lagged, job->fault);
 }
 

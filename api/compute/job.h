@@ -109,6 +109,8 @@ bool api_job_open_set(struct api_job *job);
 
 /* Whether a call into the core succeeded; otherwise job->error, which the call has filled in, becomes the fault. */
 bool api_job_core(struct api_job *job, enum fric_code code);
+/* The largest number of pairs of a mesh that are found. */
+size_t api_job_most_pairs(const struct api_job *job);
 /* The number of DOFs of all vertices and bodies. */
 size_t api_job_n_dofs(const struct api_job *job);
 /* Joins two vectors into one over all DOFs, with bodies last. NULL stands for zeros.

@@ -263,18 +263,6 @@ static bool carry_anchors(struct api_job *job, struct api_neighbours *now)
 	return code == FRIC_OK || api_fault_core(job->fault, &job->error);
 }
 
-static bool check_number(struct api_job *job, const struct api_neighbours *found)
-{
-	enum { MOST = INT32_MAX / 4 };
-	const struct api_path root = {0}, mesh = {&root, "mesh", 0};
-	const size_t n = api_neighbours_n(found),
-				 most = job->service->max_contacts ? job->service->max_contacts : (size_t)MOST;
-	return n <= most || api_fault_at(job->fault, API_E_TOO_MANY_ENTRIES, &mesh,
-	                                 "%zu pairs are closer than the barrier's reach and the margin, more than the limit"
-	                                 " of %zu contacts",
-	                                 n, most);
-}
-
 /* What was found for the old set, if the patch changes nothing on which it depends: that is friction, for example. */
 static struct api_neighbours *found_before(const struct api_job *job)
 {
@@ -289,8 +277,9 @@ static struct api_neighbours *found_before(const struct api_job *job)
 
 static struct api_neighbours *find_anew(struct api_job *job)
 {
-	struct api_neighbours *found = api_neighbours_create(&job->context, job->service->pool, &job->lagged, job->fault);
-	if (!found || (check_number(job, found) && (!job->lagged.anchors || carry_anchors(job, found))))
+	struct api_neighbours *found =
+		api_neighbours_create(&job->context, job->service->pool, &job->lagged, api_job_most_pairs(job), job->fault);
+	if (!found || !job->lagged.anchors || carry_anchors(job, found))
 		return found;
 	api_neighbours_release(found);
 	return NULL;
@@ -594,7 +583,7 @@ static bool find_merged(struct api_job *job)
 	job->contacts = job->set->contacts;
 	if (!l->merge || fric_find(&job->context, n->mesh, n->positions, &finding, &l->found, &job->error) == FRIC_OK)
 		return true;
-	return api_fault_finding(job->fault, &job->error);
+	return api_fault_finding(job->fault, &job->error, 0);
 }
 
 /* A copy in the arena, because a long answer may outlive the set. @return NULL with a fault, or if there is nothing */

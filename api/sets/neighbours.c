@@ -99,19 +99,19 @@ size_t api_neighbours_n(const struct api_neighbours *s)
 }
 
 static bool find(struct api_neighbours *s, const struct fric_context *context, const struct api_lagged *lagged,
-                 struct api_fault *fault)
+                 size_t most, struct api_fault *fault)
 {
 	const struct fric_context own = api_counted_context(context, &s->counted);
-	const struct fric_finding finding = {.distance = s->dhat + s->margin, .min_distance = s->dmin};
+	const struct fric_finding finding = {.distance = s->dhat + s->margin, .min_distance = s->dmin, .most = most};
 	struct fric_error error;
 	enum fric_code code = fric_mesh_create(&own, &lagged->surface, &s->mesh, &error);
 	if (code == FRIC_OK)
 		code = fric_find(&own, s->mesh, s->positions, &finding, &s->found, &error);
-	return code == FRIC_OK || api_fault_finding(fault, &error);
+	return code == FRIC_OK || api_fault_finding(fault, &error, most);
 }
 
 struct api_neighbours *api_neighbours_create(const struct fric_context *context, struct api_pool *pool,
-                                             const struct api_lagged *lagged, struct api_fault *fault)
+                                             const struct api_lagged *lagged, size_t most, struct api_fault *fault)
 {
 	struct api_neighbours *s = api_pool_take(pool, sizeof(*s));
 	if (!s) {
@@ -123,7 +123,7 @@ struct api_neighbours *api_neighbours_create(const struct fric_context *context,
 	api_counted_start(&s->counted, pool);
 	s->dim = (size_t)lagged->batch.dim;
 	s->n_vertices = lagged->batch.n_vertices;
-	if (keep_all(s, lagged) ? find(s, context, lagged, fault) : api_fault_no_memory(fault))
+	if (keep_all(s, lagged) ? find(s, context, lagged, most, fault) : api_fault_no_memory(fault))
 		return s;
 	neighbours_free(s);
 	return NULL;

@@ -28,10 +28,11 @@ struct api_neighbours {
 /**
  * Finds the pairs that come as close as the barrier reaches, plus the margin.
  * @param lagged  of a document with a mesh
+ * @param most    pairs
  * @return held, to be released; NULL with *fault: 413, 422, 503
  */
 struct api_neighbours *api_neighbours_create(const struct fric_context *context, struct api_pool *pool,
-                                             const struct api_lagged *lagged, struct api_fault *fault);
+                                             const struct api_lagged *lagged, size_t most, struct api_fault *fault);
 /* Allocates anchors, zeros. @return false with *fault */
 bool api_neighbours_anchor(struct api_neighbours *neighbours, struct api_fault *fault);
 /* Holds what was found once more. @return neighbours */

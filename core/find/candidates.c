@@ -157,10 +157,9 @@ static enum fric_code list_pairs(const struct pairs *pairs, struct records *list
 	for (size_t i = 0; i < pairs->group->n; i++) {
 		if (i % 65536 == 0 && fricp_stop_raised(pairs->context))
 			return FRIC_E_STOPPED;
-		struct record *r = fricp_records_add(list, pairs->type);
-		if (!r)
-			return FRIC_E_MEMORY;
-		*r = key_of(pairs, i);
+		const enum fric_code code = fricp_records_add(list, pairs->type, key_of(pairs, i));
+		if (code != FRIC_OK)
+			return code;
 	}
 	return FRIC_OK;
 }

@@ -62,11 +62,7 @@ static enum fric_code close_to_plane(const struct closing *c, const int32_t *v, 
 	const enum fric_code code = fricp_feature_distance(FRIC_PLANE_VERTEX, c->dim, p, &distance);
 	if (code != FRIC_OK || !(distance < c->reach))
 		return code;
-	struct record *r = fricp_records_add(records, FRIC_PLANE_VERTEX);
-	if (!r)
-		return FRIC_E_MEMORY;
-	*r = (struct record){{v[0], v[1]}, weight, 0, distance};
-	return FRIC_OK;
+	return fricp_records_add(records, FRIC_PLANE_VERTEX, (struct record){{v[0], v[1]}, weight, 0, distance});
 }
 
 /* ---- two primitives of the mesh ---- */
@@ -118,11 +114,7 @@ static enum fric_code keep(const struct closing *c, enum fric_type type, const i
 		found.mollifier = 0;
 	for (int k = 0; k < stencil_size_of(f.type); k++)
 		found.v[k] = v[f.member[k]];
-	struct record *r = fricp_records_add(records, f.type);
-	if (!r)
-		return FRIC_E_MEMORY;
-	*r = found;
-	return FRIC_OK;
+	return fricp_records_add(records, f.type, found);
 }
 
 enum fric_code fricp_close(const struct closing *c, enum fric_type type, const int32_t *v, double weight,

@@ -21,7 +21,8 @@ struct closing {
  * Adds the contact of a pair to records if the pair is close.
  * @param type  of the pair
  * @param v     [stencil's size] in any order within a side; plane_vertex: the plane, then the vertex
- * @return FRIC_OK; FRIC_E_NOT_FINITE if its distance or mollifier does not fit a double; FRIC_E_MEMORY
+ * @return FRIC_OK; FRIC_E_NOT_FINITE if its distance or mollifier does not fit a double; FRIC_E_MEMORY;
+ *         FRIC_E_TOO_MANY
  */
 enum fric_code fricp_close(const struct closing *closing, enum fric_type type, const int32_t *v, double weight,
                            struct records *records);

@@ -12,6 +12,7 @@ struct search {
 	struct weights weights;
 	struct store store;
 	struct records *records; /* [n_threads] */
+	struct ceiling ceiling;
 };
 
 static double edge_weight(const struct search *s, const int32_t *v)
@@ -64,6 +65,16 @@ static enum fric_code find_all(const struct fric_context *context, struct search
 	return code == FRIC_OK ? fricp_pairs(&pairing) : code;
 }
 
+/* Counts exactly, also records in blocks that are not full. */
+static enum fric_code check_number(const struct search *s, size_t n_threads)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < n_threads; i++)
+		for (enum fric_type type = 0; type < FRIC_N_VERTEX_TYPES; type++)
+			n += s->records[i].n[type];
+	return n <= s->ceiling.most ? FRIC_OK : FRIC_E_TOO_MANY;
+}
+
 static enum fric_code search(const struct fric_context *context, struct search *s, enum fric_weighting weighting,
                              struct fric_found **found)
 {
@@ -74,12 +85,14 @@ static enum fric_code search(const struct fric_context *context, struct search *
 	if (!s->records)
 		return FRIC_E_MEMORY;
 	for (size_t i = 0; i < n_threads; i++)
-		s->records[i].memory = context->memory;
+		s->records[i] = (struct records){.memory = context->memory, .ceiling = &s->ceiling};
 	enum fric_code code = FRIC_OK;
 	if (weighting == FRIC_WEIGHT_AREA)
 		code = fricp_weights(context, mesh, s->closing.rest, &s->store, &s->weights);
 	if (code == FRIC_OK)
 		code = find_all(context, s);
+	if (code == FRIC_OK)
+		code = check_number(s, n_threads);
 	if (code == FRIC_OK)
 		code = fricp_merge(context, s->records, (int)n_threads, n_keys, found);
 	for (size_t i = 0; i < n_threads; i++)
@@ -92,6 +105,7 @@ enum fric_code fric_find(const struct fric_context *context, const struct fric_m
 {
 	struct search s = {.mesh = mesh,
 	                   .store = {.memory = context->memory},
+	                   .ceiling = {.most = finding->most ? finding->most : SIZE_MAX},
 	                   .closing = {.dim = mesh->dim,
 	                               .merge = finding->merge,
 	                               .reach = finding->distance + finding->min_distance,

@@ -23,7 +23,7 @@
 	  64 * G, "longest binary frame of a request; 413 if exceeded") \
 	X(max_answer_bytes, SRV_BYTES, "max-answer-bytes", "BYTES", "4G", NULL, 1, 1024 * G, "longest body of an answer") \
 	X(max_contacts, SRV_COUNT, "max-contacts", "N", "10000000", NULL, 1, 1000000000, \
-	  "contacts in a request; 413 if exceeded") \
+	  "contacts in a request, or close pairs of its mesh; 413 if exceeded") \
 	X(max_vertices, SRV_COUNT, "max-vertices", "N", "50000000", NULL, 1, 1000000000, \
 	  "vertices in a request; 413 if exceeded") \
 	X(memory_bytes, SRV_BYTES, "memory-bytes", "BYTES", NULL, \

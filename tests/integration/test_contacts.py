@@ -140,6 +140,46 @@ def test_more_contacts_than_memory():
         stop(process)
 
 
+@pytest.mark.parametrize('merge', [True, False])
+def test_more_pairs_than_contacts_are_allowed(merge):
+    """The limit is exact, and counts pairs before they are merged."""
+    dim, _, positions, mesh = SCENES[-1]
+    request = {'dim': dim, 'positions': positions, 'distance': DHAT, 'mesh': mesh, 'merge': merge}
+    process, base = start()
+    client = Client(base)
+    n_pairs = client.send('POST', '/v1/contacts', {**request, 'merge': False}).json['n_collisions']
+    expected = client.send('POST', '/v1/contacts', request).body
+    stop(process)
+    process, base = start('--max-contacts', str(n_pairs))
+    try:
+        assert Client(base).send('POST', '/v1/contacts', request).body == expected
+    finally:
+        stop(process)
+    process, base = start('--max-contacts', str(n_pairs - 1))
+    try:
+        client = Client(base)
+        refused = [client.send('POST', '/v1/contacts', request),
+                   client.put('mesh', lagged(dim, positions, mesh, margin=DHAT))]
+        for answer in refused:
+            assert answer.status == 413 and answer.json['code'] == 'too_many_entries', answer
+            assert answer.pointers == ['/mesh'] and f'limit of {n_pairs - 1} contacts' in answer.json['detail'], answer
+    finally:
+        stop(process)
+
+
+def test_all_pairs_of_a_large_mesh():
+    """A margin that reaches everything is refused at once: not after all pairs have been looked at."""
+    rng = random.Random(1)
+    positions, faces = grid(100, 0, rng, 0)
+    process, base = start('--max-contacts', '100000', '--memory-bytes', '256M')
+    try:
+        for margin in (10, 1e150, 1e300, 1e308):
+            answer = Client(base).put('mesh', lagged(3, positions, {'faces': faces}, margin=margin), FRAME)
+            assert answer.status == 413 and answer.json['code'] == 'too_many_entries', answer
+    finally:
+        stop(process)
+
+
 # --- sets from meshes -------------------------------------------------------------------------------------------------
 
 def lagged(dim, positions, mesh, **more):

@@ -339,6 +339,64 @@ static void test_sizes(void **state)
 	}
 }
 
+/* Points in one place: every two of them are a pair. */
+static void test_most(void **state)
+{
+	enum { N = 200, PAIRS = N * (N - 1) / 2 };
+	static double positions[3 * N];
+	static int32_t particles[N];
+	(void)state;
+	for (int i = 0; i < N; i++)
+		particles[i] = i;
+	const struct fric_surface surface = {.dim = 3, .n_vertices = N, .n_particles = N, .particles = particles};
+	for (int n_threads = 1; n_threads <= 8; n_threads++) {
+		struct counted_memory counted = {.left = -1};
+		const struct fric_memory memory = memory_of(&counted);
+		const struct fric_context context = {.n_threads = n_threads, .parallel_from = 1, .memory = &memory};
+		struct fric_mesh *mesh;
+		struct fric_found *found;
+		struct fric_error error;
+		assert_ok(fric_mesh_create(&context, &surface, &mesh, &error));
+		for (int way = 0; way < 2; way++) {
+			struct fric_finding finding = {.distance = 1, .merge = way, .most = PAIRS};
+			assert_ok(fric_find(&context, mesh, positions, &finding, &found, &error));
+			assert_int_equal(fric_found_of(found, FRIC_VERTEX_VERTEX).n, PAIRS);
+			fric_found_free(found);
+			finding.most = PAIRS - 1;
+			assert_code(fric_find(&context, mesh, positions, &finding, &found, &error), FRIC_E_TOO_MANY);
+			assert_true(error.code == FRIC_E_TOO_MANY && error.contact < 0);
+			assert_null(found);
+		}
+		fric_mesh_free(mesh);
+		assert_all_given_back(&counted);
+	}
+}
+
+/* Finding ends as soon as there are too many: memory for all of them is not needed. */
+static void test_most_at_once(void **state)
+{
+	enum { N = 2000, MOST_PAIRS = 10000, BLOCKS = 64 };
+	static double positions[3 * N];
+	static int32_t particles[N];
+	(void)state;
+	for (int i = 0; i < N; i++)
+		particles[i] = i;
+	const struct fric_surface surface = {.dim = 3, .n_vertices = N, .n_particles = N, .particles = particles};
+	const struct fric_finding finding = {.distance = 1, .merge = true, .most = MOST_PAIRS};
+	for (int n_threads = 1; n_threads <= 2; n_threads++) {
+		struct counted_memory counted = {.left = BLOCKS}; /* the pairs would take 2000 */
+		const struct fric_memory memory = memory_of(&counted);
+		const struct fric_context context = {.n_threads = n_threads, .parallel_from = 1, .memory = &memory};
+		struct fric_mesh *mesh;
+		struct fric_found *found;
+		struct fric_error error;
+		assert_ok(fric_mesh_create(&context, &surface, &mesh, &error));
+		assert_code(fric_find(&context, mesh, positions, &finding, &found, &error), FRIC_E_TOO_MANY);
+		fric_mesh_free(mesh);
+		assert_all_given_back(&counted);
+	}
+}
+
 static void test_not_finite(void **state)
 {
 	(void)state;
@@ -440,6 +498,8 @@ int main(void)
 		cmocka_unit_test(test_candidates),
 		cmocka_unit_test(test_degenerate),
 		cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_most),
+		cmocka_unit_test(test_most_at_once),
 		cmocka_unit_test(test_not_finite),
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_stopped),
