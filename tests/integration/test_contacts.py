@@ -283,6 +283,26 @@ def test_faults(client, changes, code, pointers):
     assert client.get('mesh').status == 404
 
 
+@pytest.mark.parametrize('dim,seed,positions,mesh', SCENES)
+def test_claims_about_a_set(client, dim, seed, positions, mesh):
+    """The set's own answer is a right claim. A wrong one is explained by a contact of its list."""
+    asked = {**question(positions, dim), 'outputs': ['potential', 'gradient', 'hessian']}
+    del asked['collision_outputs']
+    assert client.put('mesh', lagged(dim, positions, mesh)).status == 201
+    answer = client.evaluate('mesh', asked).json
+    claims = {name: answer[name] for name in ('potential', 'gradient', 'hessian')}
+    question_alone = {name: value for name, value in asked.items() if name not in ('outputs', 'hessian')}
+    got = client.check('mesh', {**question_alone, 'claims': claims})
+    assert got.status == 200 and got.json['claims']['agrees'], got
+    wrong = client.check('mesh', {**question_alone, 'claims': {**claims, 'gradient': [-x for x in claims['gradient']]}})
+    assert wrong.status == 200 and not wrong.json['claims']['agrees'], wrong
+    assert wrong.json['claims']['quantity'] == 'gradient' and wrong.json['claims']['looks_like'] == ['sign'], wrong
+    worst = wrong.json['claims']['worst']
+    rows = client.send('GET', path('mesh') + '/contacts?merge=false').json['collisions'][worst['group']]['vertices']
+    row = rows[worst['index']]
+    assert worst['vertices'] == (row if isinstance(row, list) else [row])
+
+
 def test_contacts_of_a_set_of_stencils(client):
     client.put('mesh', {'dim': 2, 'n_vertices': 1, 'friction': FRICTION, 'collisions': {'vertex_vertex': {'vertices': []}}})
     answer = client.send('GET', path('mesh') + '/contacts')

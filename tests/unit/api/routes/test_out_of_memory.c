@@ -592,6 +592,23 @@ static void answers_checks(void **unused)
 	service.n_threads = 1;
 }
 
+#define CLAIM(claims) \
+	post("/v1/check", api_media_json, NULL, SLIDING claims "}}", sizeof(SLIDING claims "}}") - 1, 200, claims)
+#define SLIDING \
+	"{\"dim\":3,\"velocities\":[[3,4,0],[1,0,0]],\"friction\":{\"eps_v\":0.5,\"mu\":0.5},\"collisions\":{\"plane_vertex\":" \
+	"{\"vertices\":[0,1],\"plane_normal\":[0,0,1],\"normal_force\":[2,1]}},\"claims\":{"
+
+/* Right ones, and wrong ones, for which mistakes are tried. */
+static void answers_claims(void **unused)
+{
+	(void)unused;
+	service.n_threads = 1;
+	CLAIM("\"gradient\":[0.6,0.8,0,0.5,0,0]");
+	CLAIM("\"gradient\":[-0.6,-0.8,0,-0.5,0,0],\"potential\":1");
+	CLAIM("\"gradient\":[0.6,0.8,0,0.5,0,0],\"hessian\":{\"format\":\"triplets\",\"shape\":[6,6],\"rows\":[0,3],"
+	      "\"cols\":[0,3],\"values\":[1,1]}");
+}
+
 /* Enough contacts for two threads to evaluate and print, for blocks of the pool, huge pages and a response in parts. */
 static void answers_large_evaluations_on_two_threads(void **unused)
 {
@@ -771,6 +788,7 @@ int main(void)
 		cmocka_unit_test(answers_rows_of_blocks),
 		cmocka_unit_test(answers_derivatives),
 		cmocka_unit_test(answers_checks),
+		cmocka_unit_test(answers_claims),
 		cmocka_unit_test(answers_large_evaluations_on_two_threads),
 		cmocka_unit_test(answers_um_bridge),
 		cmocka_unit_test(answers_functions),

@@ -250,6 +250,54 @@ static void while_products_are_formed(void **unused)
 	posts("products", "/v1/evaluate", api_media_frame, document, vertices + 4 * (size_t)N, 200, 0.5);
 }
 
+/* A sheet of triangles under another one. Text of its positions and faces. */
+static char *sheets(int n)
+{
+	struct text text = {0};
+	char row[200];
+	add(&text, "\"positions\":[", 1);
+	for (int v = 0; v < 2 * n * n; v++) {
+		snprintf(row, sizeof(row), "%s[%d,%d,%g]", v ? "," : "", v % n, v / n % n, v < n * n ? 0 : 0.5);
+		add(&text, row, 1);
+	}
+	add(&text, "],\"mesh\":{\"faces\":[", 1);
+	for (int v = 0, first = 1; v < 2 * n * n; v++) {
+		if (v % n == n - 1 || v / n % n == n - 1)
+			continue;
+		snprintf(row, sizeof(row), "%s[%d,%d,%d],[%d,%d,%d]", first ? "" : ",", v, v + 1, v + n + 1, v, v + n + 1,
+		         v + n);
+		add(&text, row, 1);
+		first = 0;
+	}
+	add(&text, "]}", 1);
+	text.bytes[text.n] = '\0';
+	return text.bytes;
+}
+
+/* Most of the time is spent on finding, merging and printing. */
+static void while_contacts_are_found(void **unused)
+{
+	(void)unused;
+	char *mesh = sheets(one_in() == 1 && SHORTER == 1 ? 100 : 40);
+	struct text body = {0};
+	add(&body, "{\"dim\":3,\"distance\":0.75,\"outputs\":[\"distances\"],", 1);
+	add(&body, mesh, 1);
+	add(&body, "}", 1);
+	const struct api_request request = {.method = "POST",
+	                                    .target = "/v1/contacts",
+	                                    .content_type = api_media_json,
+	                                    .accept = api_media_frame,
+	                                    .body = body.bytes,
+	                                    .body_bytes = body.n};
+	for (service.n_threads = 1; service.n_threads <= 2; service.n_threads++) {
+		stops("finding contacts", &request, 200, 0.3);
+		stops("merging them", &request, 200, 0.85);
+	}
+	service.n_threads = 1;
+	free(body.bytes);
+	free(mesh);
+}
+
 static int start(void **unused)
 {
 	(void)unused;
@@ -272,6 +320,7 @@ int main(void)
 		cmocka_unit_test(while_checking),
 		cmocka_unit_test(while_a_function_is_computed_and_printed),
 		cmocka_unit_test(while_products_are_formed),
+		cmocka_unit_test(while_contacts_are_found),
 	};
 	return cmocka_run_group_tests(tests, start, end);
 }
