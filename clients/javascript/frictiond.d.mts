@@ -41,6 +41,8 @@ export function decodeFrame(data: ArrayBuffer | Uint8Array): Record<string, any>
  * @typedef {import("./openapi.mjs").CollisionSetDocument} CollisionSetDocument
  * @typedef {import("./openapi.mjs").MeshSet} MeshSet
  * @typedef {import("./openapi.mjs").CollisionSetDescription} CollisionSetDescription
+ * @typedef {import("./types.mjs").Without<import("./openapi.mjs").CollisionSetAdvance, "velocities" | "positions">} NextStep
+ *     what else the next step begins with
  * @typedef {import("./openapi.mjs").FieldPointer} FieldPointer
  * @typedef {import("./openapi.mjs").FunctionName} FunctionName
  * @typedef {import("./openapi.mjs").Output} Output
@@ -340,6 +342,17 @@ export class CollisionSet {
 	 */
 	info({ signal }?: Abortable): Promise<CollisionSetDescription>;
 	/**
+	 * The contacts of a set from a mesh, at its positions, as Client.contacts returns them; merge: false: the set's list
+	 * of pairs, with anchors.
+	 *
+	 *     (await set.contacts()).min_distance
+	 * @param {{merge?: boolean} & Abortable} [options]
+	 * @returns {Promise<import("./openapi.mjs").ContactsAnswer>}
+	 */
+	contacts({ merge, signal }?: {
+		merge?: boolean;
+	} & Abortable): Promise<import("./openapi.mjs").ContactsAnswer>;
+	/**
 	 * Replaces the whole set.
 	 * @param {CollisionSetDocument | MeshSet} batch
 	 * @param {Abortable} [options]
@@ -351,6 +364,19 @@ export class CollisionSet {
 	 * @param {Abortable} [options]
 	 */
 	patch(fields: import("./openapi.mjs").CollisionSetPatch, { signal }?: Abortable): Promise<void>;
+	/**
+	 * Ends a time step: the anchors of all contacts become those that they have at these velocities, and the positions
+	 * are those with which the next step begins. All contacts must have an anchor. `next`: body_velocities and
+	 * body_positions of a set with bodies; lagged_velocities and surface velocities for the next step. If the step is
+	 * refused, the set does not change.
+	 *
+	 *     await set.advance(v, x.map((row, i) => row.map((a, k) => a + h * v[i][k])));
+	 * @param {Matrix | null} velocities  [n_vertices, dim] at the end of the step
+	 * @param {Matrix | null} positions  [n_vertices, dim]
+	 * @param {NextStep} [next]
+	 * @param {Abortable} [options]
+	 */
+	advance(velocities: Matrix | null, positions: Matrix | null, next?: NextStep, { signal }?: Abortable): Promise<void>;
 	/**
 	 * Patches the anchors with those of an answer (outputs: collisions, collision_outputs: anchor), for the next step.
 	 * ratio: this step's length divided by the next one's, if `velocities` are velocities. The next step must have the
@@ -385,6 +411,10 @@ export type JvpAnswer = import("./openapi.mjs").JvpAnswer;
 export type CollisionSetDocument = import("./openapi.mjs").CollisionSetDocument;
 export type MeshSet = import("./openapi.mjs").MeshSet;
 export type CollisionSetDescription = import("./openapi.mjs").CollisionSetDescription;
+/**
+ * what else the next step begins with
+ */
+export type NextStep = import("./types.mjs").Without<import("./openapi.mjs").CollisionSetAdvance, "velocities" | "positions">;
 export type FieldPointer = import("./openapi.mjs").FieldPointer;
 export type FunctionName = import("./openapi.mjs").FunctionName;
 export type Output = import("./openapi.mjs").Output;

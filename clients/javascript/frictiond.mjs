@@ -28,6 +28,8 @@
  * @typedef {import("./openapi.mjs").CollisionSetDocument} CollisionSetDocument
  * @typedef {import("./openapi.mjs").MeshSet} MeshSet
  * @typedef {import("./openapi.mjs").CollisionSetDescription} CollisionSetDescription
+ * @typedef {import("./types.mjs").Without<import("./openapi.mjs").CollisionSetAdvance, "velocities" | "positions">} NextStep
+ *     what else the next step begins with
  * @typedef {import("./openapi.mjs").FieldPointer} FieldPointer
  * @typedef {import("./openapi.mjs").FunctionName} FunctionName
  * @typedef {import("./openapi.mjs").Output} Output
@@ -57,6 +59,7 @@ const FIRST_WAIT = 0.05, LONGEST_WAIT = 30;  // seconds between tries
 // Bundlers for browsers would look for a module that import() names with a literal.
 const NODE_HTTP = "node:http";
 const UNIX = "http+unix:", LOST = ["unknown_set", "set_changed"], PUTS = 3;
+const MOST_CHANGES = 16;  // after so many, a set asks for its anchors, so as not to keep more
 
 /**
  * The service, or a proxy in front of it, refused the request.
@@ -403,7 +406,8 @@ export class Client {
  * deletes the set at the end of the block.
  */
 export class CollisionSet {
-	#send; #frames; #document; #version; #patches = Promise.resolve();
+	/* The set is what #changes, [method, action, fields] in turn, make of #base; #document is without their anchors. */
+	#send; #frames; #document; #base; #version; #changes = []; #turns = Promise.resolve();
 
 	/**
 	 * Client.set calls this.
@@ -498,12 +502,28 @@ export class CollisionSet {
 	}
 
 	/**
+	 * The contacts of a set from a mesh, at its positions, as Client.contacts returns them; merge: false: the set's list
+	 * of pairs, with anchors.
+	 *
+	 *     (await set.contacts()).min_distance
+	 * @param {{merge?: boolean} & Abortable} [options]
+	 * @returns {Promise<import("./openapi.mjs").ContactsAnswer>}
+	 */
+	async contacts({ merge = true, signal } = {}) {
+		return arrays(await this.#ask("GET", "/contacts" + search({ merge }), undefined, signal));
+	}
+
+	/**
 	 * Replaces the whole set.
 	 * @param {CollisionSetDocument | MeshSet} batch
 	 * @param {Abortable} [options]
 	 */
 	async put(batch, { signal } = {}) {
-		await this.#inTurn(() => this.#replace(copied(batch), signal));
+		const document = copied(batch);
+		await this.#inTurn(async () => {
+			this.#version = await this.#change("PUT", "", document, signal);
+			this.#keep(document, document, []);
+		});
 	}
 
 	/**
@@ -512,16 +532,41 @@ export class CollisionSet {
 	 * @param {Abortable} [options]
 	 */
 	async patch(fields, { signal } = {}) {
+		const change = ["PATCH", "", copied(fields)];
 		await this.#inTurn(async () => {
-			const patch = copied(fields), document = merged(this.#document, patch);
-			try {
-				this.#version = await this.#change("PATCH", patch, signal, { "If-Collision-Set-Version": this.#version });
-				this.#document = document;
-			} catch (error) {
-				if (!LOST.includes(error.code))
-					throw error;
-				await this.#replace(document, signal);
+			const document = merged(this.#document, change[2]);
+			if (this.#changes.length)
+				await this.#apply(change, document, this.#base, [...this.#changes, change], signal);
+			else
+				await this.#apply(change, document, document, [], signal);
+		});
+	}
+
+	/**
+	 * Ends a time step: the anchors of all contacts become those that they have at these velocities, and the positions
+	 * are those with which the next step begins. All contacts must have an anchor. `next`: body_velocities and
+	 * body_positions of a set with bodies; lagged_velocities and surface velocities for the next step. If the step is
+	 * refused, the set does not change.
+	 *
+	 *     await set.advance(v, x.map((row, i) => row.map((a, k) => a + h * v[i][k])));
+	 * @param {Matrix | null} velocities  [n_vertices, dim] at the end of the step
+	 * @param {Matrix | null} positions  [n_vertices, dim]
+	 * @param {NextStep} [next]
+	 * @param {Abortable} [options]
+	 */
+	async advance(velocities, positions, next = {}, { signal } = {}) {
+		const change = ["POST", "/advance", copied(asked(velocities, positions == null ? next : { ...next, positions }))];
+		await this.#inTurn(async () => {
+			const { velocities: _, body_velocities: __, ...fields } = change[2];
+			let document = merged(this.#document, fields);
+			if (this.#changes.length < MOST_CHANGES || "mesh" in document) {
+				await this.#apply(change, document, this.#base, [...this.#changes, change], signal);
+			} else {
+				document = merged(document, { collisions: await this.#anchorsAt(change[2], signal) });
+				await this.#apply(change, document, document, [], signal);
 			}
+			if (this.#changes.length > MOST_CHANGES)
+				await this.#beginAtContacts(signal);
 		});
 	}
 
@@ -558,23 +603,58 @@ export class CollisionSet {
 
 	/** Makes changes one after the other, because one of two simultaneous changes would be lost. */
 	#inTurn(change) {
-		const done = this.#patches.then(change);
-		this.#patches = done.catch(() => {});
+		const done = this.#turns.then(change);
+		this.#turns = done.catch(() => {});
 		return done;
 	}
 
-	async #replace(document, signal) {
-		this.#version = await this.#change("PUT", document, signal);
+	#keep(document, base, changes) {
 		this.#document = document;
+		this.#base = base;
+		this.#changes = changes;
 	}
 
-	async #change(method, fields, signal, headers) {
+	/** Makes a change. If the set is lost, sends all that leads to the same. */
+	async #apply(change, document, base, changes, signal) {
+		try {
+			this.#version = await this.#change(...change, signal, this.#version);
+		} catch (error) {
+			if (!LOST.includes(error.code))
+				throw error;
+			await this.#restore(base, changes, signal);
+		}
+		this.#keep(document, base, changes);
+	}
+
+	async #restore(base, changes, signal) {
+		let version = await this.#change("PUT", "", base, signal);
+		for (const change of changes)
+			version = await this.#change(...change, signal, version);
+		this.#version = version;
+	}
+
+	/** Keeps the contacts of a mesh, with their anchors, in place of the changes that led to them. */
+	async #beginAtContacts(signal) {
+		const { collisions } = arrays(await this.#ask("GET", "/contacts?merge=false", undefined, signal, (change) => change()));
+		const previous = { positions: this.#document.positions, collisions };
+		this.#keep(this.#document, { ...this.#document, previous }, []);
+	}
+
+	async #anchorsAt({ velocities, body_velocities }, signal) {
+		const query = { velocities, body_velocities, outputs: ["collisions"], collision_outputs: ["anchor"] };
+		const { collisions } = arrays(await this.#ask("POST", "/evaluate", query, signal, (change) => change()));
+		return Object.fromEntries(Object.entries(collisions).map(([name, { anchor }]) => [name, { anchor }]));
+	}
+
+	async #change(method, action, fields, signal, version) {
 		const type = method === "PATCH" ? PATCH_TYPE : JSON_TYPE;
-		const answer = await this.#send(method, this.path, ...encode(fields, this.#frames, type), signal, headers);
+		const answer = await this.#send(method, this.path + action, ...encode(fields, this.#frames, type), signal,
+			version ? { "If-Collision-Set-Version": version } : {});
 		return answer.headers.get("Collision-Set-Version");
 	}
 
-	async #ask(method, action, query, signal) {
+	/** inTurn: how to restore a set that is lost; a change, whose turn it is, need not wait. */
+	async #ask(method, action, query, signal, inTurn = (change) => this.#inTurn(change)) {
 		const content = query ? encode(query, this.#frames) : [undefined, undefined];
 		for (let puts = 0; ; puts++) {
 			const version = this.#version;
@@ -584,7 +664,7 @@ export class CollisionSet {
 			} catch (error) {
 				if (!LOST.includes(error.code) || puts === PUTS)
 					throw error;
-				await this.#inTurn(() => version === this.#version && this.#replace(this.#document, signal));
+				await inTurn(() => version === this.#version && this.#restore(this.#base, this.#changes, signal));
 			}
 		}
 	}

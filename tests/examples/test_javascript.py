@@ -345,6 +345,75 @@ def test_a_restart_is_survived(js, server_with):
     assert_same(found[1], plainly(other, "/v1/evaluate", BATCH))
 
 
+# A point that turns around over a floor, as a stencil and as a mesh.
+ADVANCED = """
+    const dim = 3, h = 0.125, friction = { eps_v: 0.25, mu: 0.5 }, barrier = { dhat: 0.25, stiffness: 64 };
+    const x = (k) => [[0, 0, 0], [4, 0, 0], [0, 4, 0], [1 + h * k, 1, 0.125]].map((row) => [...row]);
+    const turning = (k) => [[0, 0, 0], [0, 0, 0], [0, 0, 0], [0.0625 * Math.cos(k), 0.0625 * Math.sin(k), 0]], v = turning(0);
+    const stencil = { face_vertex: { vertices: [[3, 0, 1, 2]], anchor: [[0, 0, 0]] } };
+    const documents = {
+        stencil: { dim, positions: x(0), friction, barrier, collisions: stencil },
+        mesh: { dim, positions: x(0), friction, barrier, mesh: { faces: [[0, 1, 2]], vertices: [3] }, anchors: true } };
+    const query = { outputs: ["gradient", "collisions"], collision_outputs: ["anchor"] };
+    async function walk(client, document, loses) {
+        const other = new Client(url), answers = [];
+        return client.withSet(document, async (set) => {
+            for (let k = 1; k <= 20; k++) {
+                if (k === 7)
+                    await set.patch({ friction: { mu: 0.75 } });
+                if (loses(k))
+                    await other.request("DELETE /v1/sets/{name}", { path: { name: set.name } });
+                await set.advance(new Float64Array(turning(k).flat()), x(k), k % 5 ? {} : { lagged_velocities: v });
+                if (loses(k + 0.5))
+                    await other.request("DELETE /v1/sets/{name}", { path: { name: set.name } });
+                answers.push(await set.evaluate(v, query));
+            }
+            return answers;
+        });
+    }
+"""
+
+
+@pytest.mark.parametrize("frames", ["true", "false"])
+@pytest.mark.parametrize("kind", ["stencil", "mesh"])
+def test_a_set_advances_even_if_it_is_lost(js, server, kind, frames):
+    kept, lost, last = js(ADVANCED + f"""
+        const client = new Client(url, {{ frames: {frames} }}), document = documents.{kind};
+        const kept = await walk(client, document, () => false);
+        const lost = [await walk(client, document, (k) => k === 3 || k === 9.5 || k === 17), await walk(client, document, () => true)];
+        return [kept, lost, kept.at(-1).collisions.face_vertex.anchor];""", server)
+    assert lost == [kept, kept]
+    anchors = [answer["collisions"]["face_vertex"]["anchor"]["values"] for answer in kept]
+    assert len(anchors) == 20 and last["values"] == anchors[-1] and len(set(map(tuple, anchors))) == 20
+
+
+def test_a_set_does_not_advance_if_the_step_is_refused(js, server):
+    before, error, after, step = js(ADVANCED + """
+        return new Client(url).withSet(documents.mesh, async (set) => {
+            const before = await set.contacts({ merge: false }), under = x(1);
+            under[3][2] = 0;
+            const error = await caught(set.advance(v, under)), after = await set.contacts({ merge: false });
+            await set.advance(v, x(1));
+            return [before, error, after, await set.contacts({ merge: false })];
+        });""", server)
+    assert (error["status"], error["code"], error["pointer"]) == (422, "penetration", "/positions/3")
+    assert before == after != step
+
+
+def test_contacts_of_a_mesh(js, server):
+    request = {"dim": 3, "positions": [[0, 0, 0], [4, 0, 0], [0, 4, 0], [1, 1, 0.125]], "distance": 0.25,
+               "mesh": {"faces": [[0, 1, 2]], "vertices": [3]}}
+    found, merged, listed = js(ADVANCED + """
+        const client = new Client(url);
+        return client.withSet(documents.mesh, async (set) => [
+            await client.contacts({ dim, positions: x(0), distance: 0.25, mesh: documents.mesh.mesh }),
+            await set.contacts(), await set.contacts({ merge: false })]);""", server)
+    assert_same(found["collisions"]["face_vertex"]["weight"],
+                plainly(server, "/v1/contacts", request)["collisions"]["face_vertex"]["weight"])
+    assert found == merged and merged["min_distance"] == 0.125
+    assert listed["collisions"]["face_vertex"]["anchor"]["values"] == [0, 0, 0]
+
+
 def test_a_set_ends_with_its_scope(js, server):
     found = js(ASKED + """
         const client = new Client(url), names = async () => (await (await fetch(url + "/v1/sets")).json()).sets
