@@ -230,6 +230,19 @@ static quad lesser(quad a, quad b)
 	return a < b ? a : b;
 }
 
+/* A change of this length at an end of an edge makes parallel edges so much less parallel that m matters. */
+static quad length_of_mollifier(const struct subject *s)
+{
+	quad squared = 0;
+	for (int side = 0; side < 2; side++) {
+		quad e[3];
+		for (int d = 0; d < 3; d++)
+			e[d] = s->x[6 * side + 3 + d] - s->x[6 * side + d];
+		squared = dot(e, e) > squared ? dot(e, e) : squared;
+	}
+	return root(s->mu / squared);
+}
+
 /* The step; 0 if the barrier does not act. */
 static quad step_of(const struct subject *s)
 {
@@ -247,13 +260,16 @@ static quad step_of(const struct subject *s)
 	quad length = lesser(gap, left) / most;
 	if (closest.steepness > 0)
 		length = lesser(length, 1 / (closest.steepness * most));
+	if (s->mollified)
+		length = lesser(length, length_of_mollifier(s));
 	if (b->type == FRIC_TWO_STAGE && absolute(2 * gap * (d + b->dmin) - E) < 32 * STEP * d * length * most)
 		fraction = SHORT_STEP;
 	return fraction * length;
 }
 
-/* The energy's change per length along DOF e, over steps h and 2h. */
-static quad slope_along(const struct subject *s, int e, quad h)
+/* The energy's change per length along DOF e, over steps h and 2h. bend: how much the change per length itself changes
+ * over these steps. */
+static quad slope_along(const struct subject *s, int e, quad h, quad middle, quad *bend)
 {
 	quad x[MOST_DOFS], change[2];
 	const int at = 3 * (e / s->dim) + e % s->dim;
@@ -261,9 +277,11 @@ static quad slope_along(const struct subject *s, int e, quad h)
 	for (int i = 0; i < 2; i++) {
 		const quad step = (i + 1) * h;
 		x[at] = s->x[at] + step;
-		change[i] = energy_at(s, x, NULL);
+		const quad ahead = energy_at(s, x, NULL);
 		x[at] = s->x[at] - step;
-		change[i] = (change[i] - energy_at(s, x, NULL)) / (2 * step);
+		const quad behind = energy_at(s, x, NULL);
+		change[i] = (ahead - behind) / (2 * step);
+		*bend = absolute(ahead - 2 * middle + behind) / step;
 	}
 	return (4 * change[0] - change[1]) / 3;
 }
@@ -320,16 +338,20 @@ void fricp_expect_barrier(const struct fric_query *query, struct reference *r)
 	const quad h = step_of(&s);
 	if (h == 0)
 		return;
-	const long double energy = (long double)energy_at(&s, s.x, NULL) / time_step;
+	const quad middle = energy_at(&s, s.x, NULL);
+	const long double energy = (long double)middle / time_step;
+	long double scale = 0;
 	for (int e = 0; e < s.n; e++) {
-		quad slopes[MOST_DOFS];
-		gradient[e] = (long double)slope_along(&s, e, h);
+		quad slopes[MOST_DOFS], bend;
+		gradient[e] = (long double)slope_along(&s, e, h, middle, &bend);
+		/* Where edges are parallel the gradient is 0, and differences are of what a step makes of it. */
+		scale = s.mollified ? fmaxl(scale, (long double)bend) : 0;
 		slopes_along(&s, e, h, slopes);
 		for (int f = 0; f < s.n; f++)
 			block[e][f] = time_step * (long double)slopes[f];
 	}
 	add_expected(&r->row.potential, energy, fabsl(energy));
 	for (int e = 0; e < s.n; e++)
-		add_expected(&r->row.gradient[e], gradient[e], largest_size(gradient, s.n));
+		add_expected(&r->row.gradient[e], gradient[e], fmaxl(scale, largest_size(gradient, s.n)));
 	add_block(block, r);
 }

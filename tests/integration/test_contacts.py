@@ -293,9 +293,9 @@ def test_claims_about_a_set(client, dim, seed, positions, mesh):
     claims = {name: answer[name] for name in ('potential', 'gradient', 'hessian')}
     question_alone = {name: value for name, value in asked.items() if name not in ('outputs', 'hessian')}
     got = client.check('mesh', {**question_alone, 'claims': claims})
-    assert got.status == 200 and got.json['claims']['agrees'], got
+    assert got.status == 200 and got.json['agrees'] and got.json['claims']['agrees'], got
     wrong = client.check('mesh', {**question_alone, 'claims': {**claims, 'gradient': [-x for x in claims['gradient']]}})
-    assert wrong.status == 200 and not wrong.json['claims']['agrees'], wrong
+    assert wrong.status == 200 and wrong.json['agrees'] and not wrong.json['claims']['agrees'], wrong
     assert wrong.json['claims']['quantity'] == 'gradient' and wrong.json['claims']['looks_like'] == ['sign'], wrong
     worst = wrong.json['claims']['worst']
     rows = client.send('GET', path('mesh') + '/contacts?merge=false').json['collisions'][worst['group']]['vertices']

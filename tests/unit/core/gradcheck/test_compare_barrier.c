@@ -51,6 +51,48 @@ static void correct_results_agree(void **unused)
 		}
 }
 
+/* Parallel edges, and edges at angles at which the mollifier acts. */
+static void mollified_edges_agree(void **unused)
+{
+	static const int32_t edges[] = {0, 1, 2, 3};
+	static const double zero[12];
+	const double mollifier = 1e-3;
+	(void)unused;
+	for (int kind = 0; kind < 5 * 3 * 8; kind++) {
+		const double height = (double[]){0.02, 0.1, 0.24}[kind / 5 % 3];
+		const double angle = (double[]){0, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2, 0.02, 0.0316}[kind / 15];
+		const double positions[] = {0, 0, 0, 1, 0, 0, 0.2, -0.1 * angle, height, 1.2, 0.9 * angle, height};
+		const struct fric_batch batch = {
+			.dim = 3,
+			.n_vertices = 4,
+			.positions = positions,
+			.closest_features = FRIC_FEATURES_SEARCH,
+			.terms = FRIC_TERM_BARRIER,
+			.barrier = {.type = (enum fric_barrier_type)(kind % 5), .dhat = 0.25, .stiffness = 4},
+			.groups[FRIC_EDGE_EDGE] = {.n = 1, .vertices = edges, .mollifier = {&mollifier, 0}}};
+		struct fric_comparison comparison;
+		struct fric_error error;
+		struct subject t;
+		assert_ok(fric_prepare(&serial, &batch, &t.contacts, &error));
+		assert_ok(fric_current_create(&serial, t.contacts, positions, &t.current, &error));
+		t.query = (struct fric_query){
+			.velocities = zero, .terms = FRIC_TERM_BARRIER, .current = t.current, .time_step = 0.25};
+		assert_ok(fric_compare(&serial, t.contacts, &t.query, &comparison, &error));
+		if (!comparison.agrees)
+			fail_msg("barrier %d height %g angle %g: quantity %d difference %g", kind % 5, height, angle,
+			         comparison.quantity, comparison.relative_difference);
+		assert_true(comparison.of[FRIC_HESSIAN].largest_entry > 0);
+		/* a wrong result still shows */
+		struct results results;
+		assert_ok(fricp_results_make(&serial, t.contacts, &t.query, &results, &error));
+		results.members[4] += 1e-6 * comparison.of[FRIC_HESSIAN].largest_entry;
+		assert_ok(fricp_results_compare(&serial, t.contacts, &t.query, &results, &comparison, &error));
+		assert_false(comparison.agrees);
+		fricp_results_free(&serial, &results);
+		close_subject(&t);
+	}
+}
+
 /* What is falsified in the results of one contact. */
 enum fault_in { IN_POTENTIAL, IN_MEMBERS, IN_BLOCK, IN_GRADIENT, IN_CSR, N_FAULTS };
 
@@ -94,7 +136,7 @@ static void wrong_results_are_detected(void **unused)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(correct_results_agree),
+	const struct CMUnitTest tests[] = {cmocka_unit_test(correct_results_agree), cmocka_unit_test(mollified_edges_agree),
 	                                   cmocka_unit_test(wrong_results_are_detected)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
