@@ -23,16 +23,11 @@
 import {decode, encode, fragment, LONGEST, parse} from "./link.js";
 import * as service from "./service.js";
 
-const VIEWS = {
-	start: () => import("./start.js"),
-	laws: () => import("./explore.js"),
-	batch: () => import("./batch.js"),
-	motion: () => import("./motion.js"),
-	fit: () => import("./fit.js"),
-};
+const VIEWS = {start: "start.js", laws: "explore.js", batch: "batch.js", motion: "motion.js", fit: "fit.js"};
 const OLD = {"#law": "laws", "#ellipse": "laws", "#incline": "laws"}; /* fragments of the page when it had one view */
 const SETTLED_MS = 400;
 const TOLD_MS = 4000;
+const RETRY_MS = 1000;
 
 const byId = (id) => document.getElementById(id);
 const shown = {name: null, view: null};
@@ -41,9 +36,24 @@ let visits = 0;
 
 /* ---- views ---- */
 
+/* Loads a module; while the service cannot be reached, again and again. Some browsers remember that an address has failed,
+ * hence the query. */
+async function load(file) {
+	for (let n = 0; ; n++) {
+		try {
+			const module = await import(`./${file}${n ? `?again=${n}` : ""}`);
+			service.trouble(file, "");
+			return module;
+		} catch {
+			service.trouble(file, "The service does not respond. Trying again …");
+			await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+		}
+	}
+}
+
 async function open(name) {
 	if (views[name]) return views[name];
-	const module = await VIEWS[name]();
+	const module = await load(VIEWS[name]);
 	if (views[name]) return views[name];
 	const root = document.createElement("div");
 	root.className = `view ${name}`;
@@ -197,7 +207,7 @@ document.querySelector("footer").addEventListener("click", async ({target}) => {
 	if (!button || !shown.view || !(button.dataset.copy || button.dataset.save || button.id === "save-settings")) return;
 	const entry = views[shown.name];
 	await writeAddress();
-	const {copyAs, saveAs} = await import("./take.js");
+	const {copyAs, saveAs} = await load("take.js");
 	const what = {name: shown.name, root: entry.root, view: shown.view};
 	tell(
 		await (button.dataset.copy ? copyAs(button.dataset.copy, what) : saveAs(button.dataset.save ?? "settings", what)),

@@ -75,7 +75,7 @@ const PAGE = `
 	<div class="plots" id="fit-charts"></div>
 	<p>The sum of the squares of the residuals is smallest. The ± are standard errors, from the residuals and the slopes of the
 		law. <em>Use as curve</em> takes the measurements themselves, averaged at up to 16 speeds, as the law
-		<a href="docs/laws/">curve</a>.</p>
+		<a href="docs/laws.html">curve</a>.</p>
 </section>
 `;
 

@@ -89,7 +89,7 @@ const PAGE = `
 	<div class="plots" id="motion-charts"></div>
 	<dl class="numbers"></dl>
 	<p>A body of 1 kg; the ball and the disc have a radius of ${RADIUS} m. ${N_STEPS} steps of implicit Euler: the service
-		computes friction in all of them. An <a href="docs/sticking/">anchor</a> is the elastic deflection of a contact that
+		computes friction in all of them. An <a href="docs/sticking.html">anchor</a> is the elastic deflection of a contact that
 		sticks, so the body rests; without anchors it creeps. Anchors hold sliding, not spin.</p>
 </section>
 `;
@@ -120,8 +120,12 @@ export function mount(root, context) {
 	);
 	const locate = makeLocate((name) => controls[name]);
 	const latest = new service.Latest(ask, new service.Freshness(root.querySelector("section"), (error) => {
-		if (/normal_force/.test(error.pointer ?? "")) return controls.angle;
-		return locate(error);
+		if (!/normal_force/.test(error.pointer ?? "")) return locate(error);
+		const {angle} = controls;
+		return {
+			name: angle.name,
+			blame: (section, text) => angle.blame(section, text && "Beyond 90° the slope does not carry the block: choose 0° to 90°."),
+		};
 	}));
 	const place = byId("charts");
 	const charts = {
@@ -164,6 +168,11 @@ export function mount(root, context) {
 
 	function start() {
 		worker = new Worker(new URL("./motion_worker.js", import.meta.url), {type: "module"});
+		worker.onerror = () => {
+			worker = null;
+			done?.reject(Object.assign(new Error("The motion could not be computed. Trying again …"), {words() { return this.message; }}));
+			setTimeout(() => latest.update(), 2000);
+		};
 		worker.onmessage = async ({data}) => {
 			if (data.ask === undefined) {
 				if (data.fault !== undefined) done?.reject(done.error ?? new Error(data.fault));

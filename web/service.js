@@ -70,7 +70,8 @@ function sleep(milliseconds, signal) {
 	});
 }
 
-function trouble(key, text) {
+/* Shows a trouble of one of the page's parts until it has none. */
+export function trouble(key, text) {
 	if (text) troubles.add(key);
 	else troubles.delete(key);
 	if (text || troubles.size === 0) showTrouble(text);

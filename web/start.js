@@ -52,8 +52,8 @@ const PAGE = `
 		</p>
 	</div>
 	<p>The service computes friction from a smooth law: below <var>ε<sub>v</sub></var> = ${EPS_V} m/s the block sticks, which
-		means that it creeps. Read <a href="docs/laws/">how to choose a law</a>, <a href="docs/sticking/">how to make friction
-		hold</a> without creep, and <a href="docs/quickstart/">how to call the service</a>; or see
+		means that it creeps. Read <a href="docs/laws.html">how to choose a law</a>, <a href="docs/sticking.html">how to make friction
+		hold</a> without creep, and <a href="docs/quickstart.html">how to call the service</a>; or see
 		<a href="#v1/laws">all laws</a>, <a href="#v1/batch">your own contacts</a>,
 		<a href="#v1/motion">other motions</a>, and <a href="#v1/fit">your measurements</a>.</p>
 	<details id="more"><summary>More functions</summary>

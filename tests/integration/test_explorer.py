@@ -94,7 +94,7 @@ def test_the_page_names_files_that_are_there_and_no_other_host():
         text = path.read_text()
         assert not re.findall(r"""(?:https?:)?//[a-z0-9.-]+\.[a-z]{2,}""", text.replace("http://www.w3.org/2000/svg", "")), path
         for name in re.findall(r"""(?:src|href)="(explorer/[^"]+)\"""", text) + \
-                [f"explorer/{name}" for name in re.findall(r'from "\./([^"]+)"', text)]:
+                [f"explorer/{name}" for name in re.findall(r'(?:from |import\(|URL\()"\./([^"]+)"', text)]:
             assert f"/{name}" in FILES, f"{path}: {name}"
     page = FILES["/"].read_text()
     assert not re.search(r"\sstyle=|\son[a-z]+=|<style|<script(?![^>]*\ssrc=)", page), "the policy forbids inline styles and scripts"
