@@ -22,16 +22,17 @@ CFLAGS_release := -O3 -DNDEBUG -fno-var-tracking -fstack-protector-strong -U_FOR
 LDFLAGS_release := -pie -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack
 # Reports of sanitizers need only line numbers.
 CFLAGS_asan := -O1 -g1 -fno-var-tracking -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
-LDFLAGS_asan := -fsanitize=address,undefined
+# lld takes a fraction of the time for programs with sanitizers.
+LDFLAGS_asan := -fsanitize=address,undefined -fuse-ld=lld
 # Needs clang: its OpenMP library tells ThreadSanitizer where threads wait for each other; libgomp's barriers look like races.
 CFLAGS_tsan := -O1 -g1 -fno-omit-frame-pointer -fsanitize=thread -Wno-pass-failed
-LDFLAGS_tsan := -fsanitize=thread
+LDFLAGS_tsan := -fsanitize=thread -fuse-ld=lld
 # Both need clang with libFuzzer: one has sanitizers, the other is fast. With sanitizers, -O2 doubles the time to
 # compile.
 CFLAGS_fuzz-fast := -O2 -fsanitize=fuzzer-no-link -fno-sanitize-coverage=trace-cmp -Wno-pass-failed
 CFLAGS_fuzz := -O1 -g1 -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
 	-fno-sanitize-recover=undefined -Wno-pass-failed
-LDFLAGS_fuzz := -fsanitize=address,undefined
+LDFLAGS_fuzz := -fsanitize=address,undefined -fuse-ld=lld
 # With these checks, clang takes minutes for core's unrolled loops; the asan build has them.
 $(B)/core/%: CFLAGS_fuzz += -fno-sanitize=signed-integer-overflow,null,alignment,object-size,pointer-overflow
 # For gcov: files that scripts/coverage evaluates are compiled without optimization, all others as in a release.
@@ -118,11 +119,15 @@ KERNEL_FLAGS := $(if $(filter asan tsan fuzz,$(MODE)),,-O3) -fno-trapping-math
 ifneq ($(filter x86_64 amd64,$(shell uname -m)),)
 $(B)/core/kernels/kernels_avx512.c.o $(B)/core/find/overlap_avx512.c.o: CFLAGS += -mfma -mavx512f -mavx512dq -mavx512vl -mavx512bw -mprefer-vector-width=512
 $(B)/core/kernels/kernels_avx2.c.o $(B)/core/find/overlap_avx2.c.o: CFLAGS += -mavx2 -mfma
-# Checks take compilers most of a minute here. The baseline's object, compiled from the same code, has them, and the asan
-# build keeps those of addresses.
+# Checks take compilers most of a minute here. The baseline's object, compiled from the same code, has them in the asan
+# build, which keeps those of addresses in all three.
 $(B)/core/kernels/kernels_avx%.c.o: CFLAGS_asan += -fno-sanitize=undefined
-$(B)/core/kernels/kernels_avx%.c.o: CFLAGS_fuzz += -fno-sanitize=address,undefined
 endif
+$(B)/core/kernels/kernels_%.c.o: CFLAGS_fuzz += -fno-sanitize=address,undefined
+# In the longest files, these checks of every access take as long as all other checks together, and find little that
+# those of addresses do not find.
+$(B)/core/kernels/kernels_baseline.c.o $(patsubst %,$(B)/core/assemble/%.c.o,blocks csr triplets) $(B)/core/kernels/run.c.o: \
+	CFLAGS_asan += -fno-sanitize=null,alignment,object-size,pointer-overflow
 $(B)/core/kernels/kernels_%.c.o: CFLAGS += $(KERNEL_FLAGS)
 $(B)/core/find/overlap_%.c.o $(B)/core/find/order.c.o: CFLAGS += $(KERNEL_FLAGS)
 $(B)/core/contacts/ordinary.c.o $(B)/core/prepare/prepare.c.o $(B)/core/assemble/evaluate.c.o $(B)/core/order/scatter.c.o $(B)/core/order/sums.c.o $(B)/core/kernels/run.c.o $(B)/core/assemble/line.c.o $(B)/core/assemble/products.c.o: CFLAGS += $(KERNEL_FLAGS)
@@ -272,6 +277,7 @@ bench: ## measure core, codec and service; prints a table, writes build/bench.js
 	@tests/bench/run $(BENCH)
 
 asan: ## make test with AddressSanitizer and UndefinedBehaviorSanitizer
+	@scripts/packages test asan
 	@$(MAKE) --no-print-directory test MODE=asan
 
 tsan: ## run the suites that use threads (units, properties, the real server) with ThreadSanitizer, built by clang
@@ -297,7 +303,7 @@ boundaries: ## compare all results of the core in whole covering arrays of scene
 
 COUNT ?= 1000000
 simulate: ## run COUNT=1000000 schedules of whole connections made from seeds, some with sanitizers, epoll or TLS
-	@scripts/packages build
+	@scripts/packages build asan
 	+@$(COMPILE) MODE=release $(SIMULATOR:$(B)/%=build/release/%)
 	+@$(COMPILE) MODE=asan $(SIMULATOR:$(B)/%=build/asan/%)
 	@COUNT=$(COUNT) tests/simulator/run

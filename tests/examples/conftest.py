@@ -31,6 +31,8 @@ if not INSTALLED:
     os.environ["PYTHONPATH"] = PACKAGE + os.pathsep + os.environ.get("PYTHONPATH", "")
     os.environ.setdefault("FRICTIOND_LIBRARY", str(ROOT / "build/release/libfrictiond.so"))
     sys.path.insert(0, PACKAGE)
+# Kept, so that crates are compiled only once.
+CARGO = {"CARGO_TARGET_DIR": str(ROOT / "build/rust/target"), "CARGO_PROFILE_DEV_DEBUG": "0"}
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?!\w)")
 PROBLEM = {"type": "about:blank", "title": "Unprocessable Content", "status": 422, "detail": "must be larger than 0",
            "errors": [{"pointer": "/friction/eps_v", "detail": "must be larger than 0"}]}

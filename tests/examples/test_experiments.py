@@ -26,10 +26,11 @@ from conftest import integration  # noqa: E402
 
 G = 9.81
 NAMES = ("rest", "floor", "conveyor", "stick_slip", "rolling", "curve")
-LONG = ("rest", "floor", "stick_slip")
+LONG = ("rest", "floor", "stick_slip", "rolling")
 PAGE = (ROOT / "docs/experiments.md").read_text()
 NUMBER = r"[-+]?\d+\.?\d*(?:e[-+]\d+)?"
 PROGRAM = ROOT / os.environ.get("FRICTIOND", "build/frictiond")
+IN_FULL = pytest.mark.skipif(integration.ONE_IN > 1, reason="takes a minute; SHARE=1 runs it")
 
 
 @pytest.fixture(scope="module")
@@ -246,6 +247,7 @@ def test_falling_coefficient_by_an_integrator(defaults):
     assert decaying == pytest.approx((-10 * (slope + 0.25) / 2,) * 2, rel=0.01) and decaying[0] < -0.5
 
 
+@IN_FULL
 def test_a_whole_path_by_an_integrator(client):
     law = {**stick_slip.GROWING, "viscous": 0.05}
     first = 10 * (0.3 + 0.2 * math.exp(-(0.9 - 1e-3) ** 2) + 0.05 * 0.9) - 100 * 0.05

@@ -3,10 +3,10 @@ failures."""
 import pathlib
 
 import pytest
-from conftest import command_of
+from conftest import CARGO, command_of
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-RUST = ROOT / "build/rust/target"  # kept, so that crates are compiled only once
+RUST = pathlib.Path(CARGO["CARGO_TARGET_DIR"])
 STRICT = {"cpp": " -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -fsanitize=address",
           "fortran": " -Wall -Wextra -Werror -fcheck=all -fsanitize=address"}
 
@@ -17,9 +17,8 @@ def example(request, run, tmp_path_factory):
     if request.param in ("octave", "r"):
         return {"octave": ["octave-cli", "examples/octave/tile.m"], "r": ["Rscript", "examples/r/tile.R"]}[request.param]
     if request.param == "rust":
-        run("cargo", "build", "--offline", "--config", "examples/rust/debian.toml", "--manifest-path",
-            "examples/rust/Cargo.toml", environment={"CARGO_TARGET_DIR": RUST, "CARGO_PROFILE_DEV_DEBUG": "0",
-                                                     "RUSTFLAGS": "-D warnings"})
+        run("cargo", "rustc", "--offline", "--config", "examples/rust/debian.toml", "--manifest-path",
+            "examples/rust/Cargo.toml", "--", "-D", "warnings", environment=CARGO)
         return [RUST / "debug/tile"]
     path = {"cpp": "examples/cpp/tile.cpp", "fortran": "examples/fortran/tile.f90"}[request.param]
     command, program = command_of(path, tmp_path_factory.mktemp(request.param))

@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from conftest import CARGO
+
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from snippets import ROOT, blocks, shell  # noqa: E402
 
@@ -24,7 +26,10 @@ def test_the_languages():
 def test_command(server, same, language, packages, command):
     if language == "JavaScript":
         shell("scripts/npm")
-    same(shell(f"{command} {server}"), SHOWN)
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in CARGO.items():
+            patch.setenv(name, value)
+        same(shell(f"{command} {server}"), SHOWN)
 
 
 @pytest.mark.parametrize("language,packages,command", ROWS, ids=[row[0] for row in ROWS])

@@ -16,7 +16,7 @@ import urllib.request
 
 import pytest
 
-from conftest import ROOT, READY, eventually, metric, stop
+from conftest import ONE_IN, ROOT, READY, eventually, metric, stop
 
 PROGRAM = ROOT / os.environ.get("FRICTIOND", "build/frictiond")
 FRAME = "application/vnd.frictiond.frame"
@@ -149,7 +149,7 @@ def start(program, tmp_path):
 
 def scene():
     """Requests with all kinds of loops and responses, long enough to use every thread."""
-    n = 20000
+    n = 20000 if ONE_IN == 1 else 9000
     return {"dim": 3, "velocities": [[i % 7 * 1e-3, i % 5 * 1e-3, 0] for i in range(n)],
             "friction": {"eps_v": 1e-3, "mu": 0.5}, "outputs": ["potential", "gradient", "hessian", "collisions"],
             "collisions": {"plane_vertex": {"vertices": list(range(n)), "normal_force": 1, "plane_normal": [0, 0, 1]}}}
@@ -165,8 +165,8 @@ def ask(base, path, request=None, accept="application/json"):
 def work(base):
     """The responses to large and small requests."""
     answers = []
-    for form in ("triplets", "csr", "factors"):
-        for accept in ("application/json", FRAME):
+    for form, media in (("triplets", ["application/json"]), ("csr", [FRAME]), ("factors", ["application/json", FRAME])):
+        for accept in media if ONE_IN > 1 else ["application/json", FRAME]:
             answers.append(ask(base, "/v1/evaluate", {**scene(), "hessian": {"format": form}}, accept))
     answers.append(ask(base, "/v1/check", {key: value for key, value in scene().items() if key != "outputs"}))
     return answers
