@@ -28,12 +28,16 @@ COPY core core
 COPY api api
 COPY server server
 COPY web web
-COPY docs/troubleshooting.md docs/
-RUN make -j"$(nproc)" && make install-program DESTDIR=/out PREFIX=/usr
-# Beside the program: its documentation, its licence, and a bill of materials of the image.
-COPY README.md ./
+# The pages at /docs, and what they link to.
+COPY *.md CITATION.cff ./
 COPY docs docs
 COPY deploy/README.md deploy/
+COPY examples examples
+COPY clients clients
+COPY tests/examples/test_validation.py tests/examples/
+COPY scripts/site scripts/
+RUN make -j"$(nproc)" && make install-program DESTDIR=/out PREFIX=/usr
+# Beside the program: its documentation, its licence, and a bill of materials of the image.
 COPY scripts/bom scripts/
 COPY --from=system /usr/lib/os-release /system/usr/lib/
 COPY --from=system /usr/share/doc /system/usr/share/doc

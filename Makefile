@@ -113,6 +113,15 @@ $(B)/%.cc.o: %.cc Makefile
 $(B)/api/pages/assets.c.o: $(wildcard web/*)
 $(B)/api/pages/errors.c.o: docs/troubleshooting.md
 
+# The documentation, compressed. An sdist has it ready made; it is empty where python3-markdown is missing.
+DOCS_PACK := $(if $(wildcard docs.pack),docs.pack,build/docs.pack)
+build/docs.pack: $(wildcard scripts/site docs/site/* *.md docs/*.md docs/*/*.md docs/pictures/* deploy/*.md clients/*/*.md examples/*.md examples/*/*.md)
+	@mkdir -p build
+	$(call quiet,PACK,$@)if [ -e scripts/site ] && /usr/bin/python3 -c 'import markdown' 2>/dev/null; then scripts/site --pack $@; \
+	else echo 'without python3-markdown the program has no documentation at /docs/' >&2; : > $@; fi
+$(B)/api/pages/docs.c.o: $(DOCS_PACK)
+$(B)/api/pages/docs.c.o: CPPFLAGS += -DFRIC_DOCS='"$(DOCS_PACK)"'
+
 # The kernels, once per instruction set. -fno-trapping-math lets the compiler evaluate both sides of a choice. With
 # sanitizers, -O3 would take minutes.
 KERNEL_FLAGS := $(if $(filter asan tsan fuzz,$(MODE)),,-O3) -fno-trapping-math
@@ -387,7 +396,7 @@ conformance: ## write the conformance vectors, requests with expected results, t
 	@mv build/dist/conformance.json.part build/dist/conformance.json
 	@echo build/dist/conformance.json
 
-docs: ## build the documentation as a static site in build/site
+docs: ## build the documentation as a static site in build/site, which the service has at /docs/
 	@scripts/packages docs
 	@scripts/site
 	@echo 'build/site/index.html'

@@ -79,7 +79,7 @@ struct api_request {
 	const char *method; /* such as "GET" */
 	const char *target; /* raw, percent-encoded: "/v1/functions/smooth_mu?y=1" */
 	const char *content_type;
-	const char *accept;
+	const char *accept, *accept_encoding;
 	const char *if_none_match;
 	const char *if_match, *if_unmodified_since; /* refused for sets */
 	const char *if_version;                     /* value of If-Collision-Set-Version */

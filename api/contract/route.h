@@ -14,7 +14,7 @@ struct api_fault;
 /* In the order of the Allow header. API_GET includes HEAD. */
 enum api_method { API_GET, API_POST, API_PUT, API_PATCH, API_DELETE, API_N_METHODS };
 
-enum { API_MAX_ROUTES = 32, API_ALLOW_BYTES = 48 };
+enum { API_MAX_ROUTES = 40, API_ALLOW_BYTES = 48 };
 
 /* An example in the description, which the tests also send: a request and its answer in JSON with ' instead of ". A GET
  * has parameters instead of a body. */
@@ -85,6 +85,7 @@ struct api_route {
 	bool is_servers;     /* handled by the server instead of api_handle */
 	bool (*exists)(const struct api_match *match); /* whether these names exist; NULL: the handler finds out */
 	api_lister *names;                             /* lists the possible values of {name}; NULL: any value */
+	api_lister *files; /* lists what there is below a folder, for suggestions; NULL: nothing is suggested */
 	api_fail *fail;                                /* writes faults; NULL: they are written as problem+json */
 	const struct api_object *failure;              /* schema of the body that `fail` writes with status 400 or 500
 	                                                * instead of a problem */

@@ -5,8 +5,8 @@
 
 #include "api/base/suggest.h"
 
-/* Sets a fault that suggests a name from the route's list, and names the path that returns that list. */
-static bool fault_name(const struct api_match *match, struct api_fault *fault)
+/* Sets a fault that suggests a name from a list of the route, and names the path that returns that list. */
+static bool fault_name(const struct api_match *match, api_lister *list, enum api_code code, struct api_fault *fault)
 {
 	const struct api_route *route = match->route;
 	const char *name;
@@ -14,11 +14,10 @@ static bool fault_name(const struct api_match *match, struct api_fault *fault)
 	enum api_function_kind kind;
 	struct api_suggestion near;
 	api_suggest_start(&near, match->names[0]);
-	for (int i = 0; route->names(i, &name, &kind); i++)
+	for (int i = 0; list(i, &name, &kind); i++)
 		api_suggest_offer(&near, name);
-	return api_fault_set(fault, API_E_UNKNOWN_FUNCTION, "there is nothing at \"%.200s\"%s GET %.*s lists the names",
-	                     match->path, api_suggest_text(&near, ".", suggestion), (int)strcspn(route->path, "{") - 1,
-	                     route->path);
+	return api_fault_set(fault, code, "there is nothing at \"%.200s\"%s GET %.*s lists the names", match->path,
+	                     api_suggest_text(&near, ".", suggestion), (int)strcspn(route->path, "{") - 1, route->path);
 }
 
 /* Whether a path may be suggested: it contains no names, and its faults are problems. Paths of other protocols are left
@@ -78,7 +77,9 @@ bool api_suggest_path(const struct api_match *match, struct api_fault *fault)
 	if (match->route && match->route->is_servers && match->is_plain) /* a server would not have passed it on */
 		return api_fault_set(fault, API_E_UNKNOWN_PATH, "only the server has \"%.200s\"", match->path);
 	if (match->route && match->route->names)
-		return fault_name(match, fault);
+		return fault_name(match, match->route->names, API_E_UNKNOWN_FUNCTION, fault);
+	if (match->route && match->route->files)
+		return fault_name(match, match->route->files, API_E_UNKNOWN_PATH, fault);
 	if (list_below(match, paths, sizeof(paths), &n_folder))
 		return fault_below(match, n_folder, paths, fault);
 	api_suggest_start(&near, match->path);

@@ -1,5 +1,5 @@
 /**
- * Pages: limits of the service, its description, the explorer, and one for each error code.
+ * Pages: limits of the service, its description, the explorer, the documentation, and one for each error code.
  */
 #ifndef API_PAGES_H
 #define API_PAGES_H
@@ -14,6 +14,12 @@ extern const struct api_operation api_get_page, api_get_file;
 bool api_page_exists(const struct api_match *match);
 /* Adds the headers that restrict a page in a browser. */
 void api_page_headers(struct api_response *response);
+
+extern const struct api_operation api_get_docs, api_get_doc;
+/* Whether the documentation has this file. */
+bool api_doc_exists(const struct api_match *match);
+/* Lists the files of the documentation. Leaves the kind as it is. */
+bool api_doc_name(int i, const char **name, enum api_function_kind *kind);
 
 extern const struct api_operation api_get_error;
 /* Whether this error code exists. */

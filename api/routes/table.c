@@ -67,6 +67,9 @@ static const struct api_route rows[] = {
 	{"/", .methods[API_GET] = &api_get_page, .is_open = true, .is_page = true},
 	{"/errors/{code}", .methods[API_GET] = &api_get_error, .is_open = true, .is_page = true, .exists = api_error_exists},
 	{"/explorer/{file}", .methods[API_GET] = &api_get_file, .is_open = true, .is_folder = true, .exists = api_page_exists},
+	{"/docs", .methods[API_GET] = &api_get_docs, .is_open = true, .is_page = true},
+	{"/docs/{file}", .methods[API_GET] = &api_get_doc, .is_open = true, .is_page = true, .is_folder = true,
+	 .exists = api_doc_exists, .files = api_doc_name},
 };
 /* clang-format on */
 

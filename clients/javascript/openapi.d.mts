@@ -199,6 +199,14 @@ export interface Routes {
 	"GET /explorer/{file}": { path: { file: string }; query: {}; body: undefined; answer: string };
 	/** As GET, without the body. */
 	"HEAD /explorer/{file}": { path: { file: string }; query: {}; body: undefined; answer: null };
+	/** Leads to the documentation, /docs/. */
+	"GET /docs": { path: {}; query: {}; body: undefined; answer: null };
+	/** As GET, without the body. */
+	"HEAD /docs": { path: {}; query: {}; body: undefined; answer: null };
+	/** The documentation: a page, or a file of it. */
+	"GET /docs/{file}": { path: { file: string }; query: {}; body: undefined; answer: string };
+	/** As GET, without the body. */
+	"HEAD /docs/{file}": { path: { file: string }; query: {}; body: undefined; answer: null };
 }
 
 /** EvaluateRequest.outputs: results to return. */

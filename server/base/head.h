@@ -16,6 +16,7 @@
 	X(content_encoding, "Content-Encoding") \
 	X(content_type, "Content-Type") \
 	X(accept, "Accept") \
+	X(accept_encoding, "Accept-Encoding") \
 	X(expect, "Expect") \
 	X(request_id, "X-Request-Id") \
 	X(traceparent, "traceparent") \

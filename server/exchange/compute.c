@@ -12,6 +12,7 @@ struct api_request srv_api_view(const struct srv_exchange *exchange)
 		.target = exchange->head.target,
 		.content_type = exchange->head.content_type,
 		.accept = exchange->head.accept,
+		.accept_encoding = exchange->head.accept_encoding,
 		.if_none_match = exchange->head.if_none_match,
 		.if_match = exchange->head.if_match,
 		.if_unmodified_since = exchange->head.if_unmodified_since,

@@ -76,7 +76,7 @@ static void print_help(FILE *out)
 	      "Once ready it prints \"frictiond listening on http://HOST:PORT\" (https:// with --tls-cert) and, with\n"
 	      "--unix, \"frictiond listening on http+unix://PATH\"; the log goes to standard error. Addresses other than\n"
 	      "loopback need --tokens, or --anonymous yes. Sockets that are passed in (LISTEN_FDS) replace the default\n"
-	      "port.\n"
+	      "port. In a browser, / is the explorer and /docs/ the documentation.\n"
 	      "SIGTERM and SIGINT drain: /readyz returns 503, requests under way are completed, exit 0; a second signal\n"
 	      "ends the wait. SIGHUP reads tokens, certificate and key again.\n"
 	      "Exit codes: 0 stopped by a signal, or printed what was requested; 1 cannot run (the address is taken,\n"
