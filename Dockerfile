@@ -11,7 +11,7 @@ FROM ${BASE} AS system
 ARG SOURCE_DATE_EPOCH
 RUN apt-get update -qq \
  && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends \
-    libmicrohttpd12 libgnutls30 libjansson4 libxxhash0 libgomp1 libstdc++6 \
+    libmicrohttpd12 libgnutls30 libjansson4 libxxhash0 libgomp1 libstdc++6 zlib1g \
  && groupadd --gid 65532 frictiond \
  && useradd -K UID_MAX=65532 --uid 65532 --gid 65532 --no-log-init --no-create-home --home-dir /nonexistent \
     --shell /usr/sbin/nologin frictiond \

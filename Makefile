@@ -42,7 +42,7 @@ CFLAGS += $(COMMON) $(CFLAGS_$(MODE)) -std=gnu11
 CXXFLAGS += $(COMMON) $(CFLAGS_$(MODE)) -std=c++17 -fno-exceptions -fno-rtti
 LDFLAGS += -fopenmp $(LDFLAGS_$(MODE))
 CORE_LIBS := -lm
-API_LIBS := -ljansson -lxxhash -lstdc++ $(CORE_LIBS)
+API_LIBS := -ljansson -lxxhash -lz -lstdc++ $(CORE_LIBS)
 SERVER_LIBS := -lmicrohttpd -lgnutls $(API_LIBS) -lpthread
 
 # Prints one line for each build command. V=1 shows the commands themselves, V=0 (for make demo) a dot for each.
@@ -87,7 +87,7 @@ FRICTIOND_LIBS := $(B)/jansson.a $(XXHASH_A) $(shell $(CXX) -print-file-name=lib
 $(B)/libfrictiond.so: $(call objects,core) $(call objects,api) $(B)/jansson.a api/frictiond.map
 	$(call quiet,LD,$@)$(CC) $(filter-out -pie,$(LDFLAGS)) -shared -Wl,-soname,$(FRICTIOND_SONAME) \
 		-Wl,--version-script,api/frictiond.map -Wl,-Bsymbolic-functions -Wl,--exclude-libs,ALL -Wl,-z,nodelete -Wl,--gc-sections -static-libgcc \
-		$(filter %.o,$^) -o $@ $(FRICTIOND_LIBS) $(CORE_LIBS)
+		$(filter %.o,$^) -o $@ $(FRICTIOND_LIBS) -lz $(CORE_LIBS)
 	@ln -sf $(@F) $(@D)/$(FRICTIOND_SONAME)
 
 # The program for the wheel, with a libstdc++ of its own for the same reason.

@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ZLIB_CONST
+#include <zlib.h>
+
 #include "api/dispatch/answer.h"
 #include "api/pages/assets.h"
-#include "api/pages/inflate.h"
 #include "api/pages/pages.h"
 
 /* The strings of all files, path, type, length and compressed length, each with its NUL; an empty one; then the files,
@@ -118,12 +120,25 @@ static bool send_gzip(const struct api_doc *doc, struct api_response *response)
 	return true;
 }
 
+bool api_doc_decompress(const struct api_doc *doc, char *text)
+{
+	z_stream stream = {.next_in = (const unsigned char *)doc->gzip,
+	                   .avail_in = (unsigned)doc->n_gzip,
+	                   .next_out = (unsigned char *)text,
+	                   .avail_out = (unsigned)doc->bytes};
+	if (inflateInit2(&stream, MAX_WBITS + 16) != Z_OK) /* 16: gzip */
+		return false;
+	const bool whole = inflate(&stream, Z_FINISH) == Z_STREAM_END && stream.avail_out == 0;
+	inflateEnd(&stream);
+	return whole;
+}
+
 static bool send_text(const struct api_call *call, const struct api_doc *doc)
 {
 	struct api_buffer text = {.limit = SIZE_MAX, .pool = call->service->pool};
 	if (doc->bytes > call->service->max_answer_bytes)
 		return api_fault_too_long(call->fault, call->service->max_answer_bytes);
-	if (!api_buffer_reserve(&text, doc->bytes) || !api_inflate(doc->gzip, doc->n_gzip, text.data, doc->bytes)) {
+	if (!api_buffer_reserve(&text, doc->bytes) || !api_doc_decompress(doc, text.data)) {
 		api_buffer_free(&text);
 		return api_fault_no_memory(call->fault);
 	}

@@ -18,4 +18,7 @@ struct api_doc {
 /* Sets file i. @return false if there are fewer */
 bool api_doc_at(int i, struct api_doc *doc);
 
+/* @param text  [doc->bytes] set to the file's bytes. @return false when out of memory */
+bool api_doc_decompress(const struct api_doc *doc, char *text);
+
 #endif

@@ -69,7 +69,7 @@ answers() { # the exit codes of policy-rc.d, in one line
 
 ask='for words in "new.service start" "--quiet new start" "new restart" "new.service stop" "'$known' restart"; do
 	/usr/sbin/policy-rc.d $words; echo -n "$? "; done >"$PLAYED/answers"'
-names="g++ gcc libgnutls28-dev libjansson-dev libmicrohttpd-dev libxxhash-dev make pkg-config"
+names="g++ gcc libgnutls28-dev libjansson-dev libmicrohttpd-dev libxxhash-dev make pkg-config python3-markdown zlib1g-dev"
 
 install "$ask" "$packages" compile
 check "it succeeds" [ "$status" = 0 ]
