@@ -4,6 +4,7 @@ import importlib.machinery
 import importlib.util
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -134,6 +135,10 @@ def test_suites_that_are_named_exist():
     named = {name for lists in (suites.LEFT_OUT, suites.REPEATED) for left_out in lists.values() for name in left_out}
     assert len(named) > 20
     assert [name for name in named if not (ROOT / name).exists() and not (ROOT / (name + ".c")).exists()] == []
+    for parts in suites.PARTS.values():
+        for name, (expression, _) in parts.items():
+            tests = re.findall(r"^def (test_\w+)", (ROOT / name).read_text(), re.M)
+            assert [word for word in expression.split(" or ") if not any(word in test for test in tests)] == [], name
     assert [end for end in suites.LONG if not [*ROOT.glob("tests/**" + end), *ROOT.glob("tests/**" + end + ".c")]] == []
 
 

@@ -347,7 +347,7 @@ static void test_candidates(void **state)
 	static struct random_mesh m;
 	struct rng rng = {2512};
 	(void)state;
-	for (int i = 0; i < 60; i++) {
+	for (int i = 0; i < 60; i += step_sanitized(7)) {
 		struct fric_group groups[FRIC_N_VERTEX_TYPES] = {{0}};
 		size_t n_pairs;
 		random_mesh(&m, &rng, 2 + i % 2, (enum mesh_kind)(i / 2 % MESH_KINDS), 4 + below(&rng, 20));
@@ -450,7 +450,7 @@ static void test_sums(void **state)
 	static const enum mesh_kind kinds[] = {SOUP, SHEETS, SLIVERS, CLUSTERS};
 	struct rng rng = {2513};
 	(void)state;
-	for (int i = 0; i < 80; i++) {
+	for (int i = 0; i < 80; i += step_sanitized(3)) {
 		double merged[3 * MESH_VERTICES], unmerged[3 * MESH_VERTICES], largest = 0;
 		random_mesh(&m, &rng, 2 + (i % 4 > 0), kinds[i / 4 % 4], 10 + below(&rng, 40));
 		struct fric_finding f = random_finding(&rng, &m);

@@ -1,4 +1,5 @@
 #include "tests/property/hessians.h"
+#include "tests/share.h"
 #include "tests/unit/core/assemble/blocks.h"
 #include "tests/unit/core/assembly.h"
 
@@ -159,7 +160,7 @@ static void test_random_batches(void **state)
 {
 	(void)state;
 	struct rng rng = {17};
-	for (int round = 0; round < 20; round++)
+	for (int round = 0; round < 20; round += step_sanitized(3))
 		check_batch(&rng, random_options(&rng, 2 + round % 2));
 }
 
@@ -169,7 +170,7 @@ static void test_over_chunks(void **state)
 	(void)state;
 	struct rng rng = {18};
 	const size_t n_vertices[6] = {8, 40, 90, 300, 4000, 60000};
-	for (int round = 0; round < 12; round++) {
+	for (int round = 0; round < 12; round += step_sanitized(5)) {
 		struct options options = random_options(&rng, 2 + round % 2);
 		options.n_each = 900;
 		options.n_vertices = n_vertices[round / 2];
@@ -282,7 +283,7 @@ static void test_any_blocks(void **state)
 {
 	(void)state;
 	struct rng rng = {21};
-	for (int round = 0; round < 6; round++) {
+	for (int round = 0; round < 6; round += step_sanitized(5)) {
 		struct assembly a;
 		struct options options = random_options(&rng, 2 + round % 2);
 		options.n_each = 600;

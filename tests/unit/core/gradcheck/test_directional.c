@@ -87,7 +87,7 @@ static void test_right(void **state)
 {
 	(void)state;
 	struct rng rng = {1531};
-	for (int i = 0; i < N_SCENES; i += step_sanitized(5)) {
+	for (int i = 0; i < N_SCENES; i += step_sanitized(11)) {
 		struct scene scene = derivable_scene(&rng, i);
 		const struct number_fields fields = scene_fields(&scene);
 		struct setting *t = setting_of(&scene, i % 2);
@@ -197,7 +197,7 @@ static void test_stop(void **state)
 	const struct fric_derivation derivation = {&batch, contacts, query(velocities), NULL, false, false};
 	enum fric_code code = FRIC_E_STOPPED;
 	long n = 0;
-	for (stop_at = 1; code == FRIC_E_STOPPED; stop_at += 1 + n / 16) {
+	for (stop_at = 1; code == FRIC_E_STOPPED; stop_at += 1 + n / (step_sanitized(2) > 1 ? 5 : 16)) {
 		double step = 1;
 		const struct fric_differential by = {.rows = {[FRIC_PLANE_VERTEX] = {[FRIC_ROW_NORMAL_FORCE] = &step}}};
 		n_looks = 0;

@@ -140,7 +140,7 @@ static void check_mesh(int which)
 	make_results(&m, &one);
 	assert_ok(evaluate(&serial, &m, c, NULL, vectors, &one));
 	check_gradient(c, &m, one.gradient);
-	for (int i = 0; i < 2 * MOST_THREADS; i += step_sanitized(3)) {
+	for (int i = 0; i < 2 * MOST_THREADS; i += step_sanitized(5)) {
 		const struct fric_context context = {.n_threads = 1 + i / 2, .parallel_from = 1},
 								  making = {.n_threads = 1 + (i / 2 + 3) % MOST_THREADS, .parallel_from = 1};
 		assert_ok(fric_schedule_create(i % 2 ? &making : &serial, c, &schedule, &error));
