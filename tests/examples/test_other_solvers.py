@@ -114,7 +114,7 @@ print("same", flush=True)
 
 def test_blocks_of_rows_with_several(on_ranks):
     """The drag has one block in a row; contacts between meshes have several."""
-    assert on_ranks(2, "-c", BLOCKS).split() == ["same", "same"]
+    assert on_ranks(2, "-c", BLOCKS).count("same") == 2  # MPI may mix lines of ranks
 
 
 # -- PETSc ------------------------------------------------------------------------------------------------------------
