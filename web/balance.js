@@ -51,7 +51,9 @@ export async function resistance(law, signal, bodies = {}, y = []) {
 	if (isKnown && y.length === 0) return {curve: await known.curve, answers: {}, force: []};
 	const fine = isKnown ? [] : speeds(law);
 	const asked = functions({...bodies, [name]: {y: [...y, ...fine], ...law}}, signal);
-	const curve = isKnown ? known.curve : asked.then((answers) => curveOf(law, fine, answers[name].values.slice(y.length)));
+	const curve = isKnown
+		? known.curve
+		: asked.then((answers) => curveOf(law, fine, answers[name].values.slice(y.length)));
 	known = {key, curve};
 	try {
 		const answers = await asked;

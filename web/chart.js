@@ -88,12 +88,18 @@ export class Chart {
 		}
 		const [xName, xUnit] = this.x,
 			[yName, yUnit] = this.y;
-		label(this.svg, {class: "unit", x: right, y: bottom + 38, "text-anchor": "end"}, caption(xName, across.exponent, xUnit));
+		label(
+			this.svg,
+			{class: "unit", x: right, y: bottom + 38, "text-anchor": "end"},
+			caption(xName, across.exponent, xUnit),
+		);
 		label(this.svg, {class: "unit", x: 4, y: 16}, caption(yName, up.exponent, yUnit));
 		for (const {kind, x, y} of this.points)
 			x.forEach((at, i) => add(this.svg, "circle", {class: kind, cx: this.px(at), cy: this.py(y[i]), r: 3.5}));
 		for (const {kind, x, y} of this.lines) {
-			const d = thin(x, y, 2 * width).map((i, k) => `${k ? "L" : "M"}${this.px(x[i]).toFixed(2)} ${this.py(y[i]).toFixed(2)}`);
+			const d = thin(x, y, 2 * width).map(
+				(i, k) => `${k ? "L" : "M"}${this.px(x[i]).toFixed(2)} ${this.py(y[i]).toFixed(2)}`,
+			);
 			add(this.svg, "path", {class: `line ${kind}`, d: d.join("")});
 		}
 		this.dots = [];

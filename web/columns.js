@@ -15,7 +15,10 @@ const UNITS = [
 const SEPARATORS = [/\t+/, /;/, /\s*\|\s*/, /,\s+/, /\s+/, /,/];
 
 function numberOf(text, hasDecimalCommas) {
-	let plain = text.trim().replace(/^["']|["']$/g, "").replace(/−/g, "-");
+	let plain = text
+		.trim()
+		.replace(/^["']|["']$/g, "")
+		.replace(/−/g, "-");
 	if (plain.includes(".") && plain.includes(",")) plain = plain.replaceAll(",", "");
 	else if (hasDecimalCommas) plain = plain.replace(",", ".");
 	return NUMBER.test(plain) ? Number(plain) : NaN;

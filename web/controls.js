@@ -131,8 +131,7 @@ export class Control {
 
 	/* Throws unless the field shows the current value. */
 	get asked() {
-		if (!this.readable)
-			throw new Unreadable(`This is not a number. The results shown are for ${this.value}.`, this);
+		if (!this.readable) throw new Unreadable(`This is not a number. The results shown are for ${this.value}.`, this);
 		return this.value;
 	}
 

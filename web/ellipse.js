@@ -100,7 +100,15 @@ export class Ellipse {
 		const [sx, sy] = [CENTRE + 0.5 * RIM * t[0] + 14 * t[1], CENTRE - 0.5 * RIM * t[1] + 14 * t[0]];
 		label(g, {class: "letter", x: sx, y: sy, dy: "0.35em", "text-anchor": "middle"}, "τ̂");
 		arrow(g, CENTRE, CENTRE, -scale * static_ * t[0], scale * static_ * t[1], "force static", "F_s");
-		arrow(g, CENTRE, CENTRE, -scale * kinetic * t[0], scale * kinetic * t[1], "force kinetic", Math.abs(static_ - kinetic) * scale > 30 ? "F_k" : "");
+		arrow(
+			g,
+			CENTRE,
+			CENTRE,
+			-scale * kinetic * t[0],
+			scale * kinetic * t[1],
+			"force kinetic",
+			Math.abs(static_ - kinetic) * scale > 30 ? "F_k" : "",
+		);
 		const pair = (v) => `(${v.map((w) => format(Math.abs(w) < 1e-15 ? 0 : w, 6)).join(", ")})`;
 		fillList(this.list, [
 			["direction of slip τ̂", pair(t), "t"],

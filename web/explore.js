@@ -239,10 +239,12 @@ export function mount(root, context) {
 	root.innerHTML = PAGE;
 	const byId = (id) => document.getElementById(id);
 	const sections = {};
-	const changed = (...names) => () => {
-		for (const name of names) sections[name]?.update();
-		context.changed();
-	};
+	const changed =
+		(...names) =>
+		() => {
+			for (const name of names) sections[name]?.update();
+			context.changed();
+		};
 	const all = changed("law", "ellipse", "incline");
 	const controls = Object.fromEntries(
 		Object.entries(CONTROLS).map(([name, [initial, scale]]) => {

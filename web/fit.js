@@ -96,7 +96,8 @@ function solve(A, b) {
 		}
 	}
 	const x = new Array(n);
-	for (let i = n - 1; i >= 0; i--) x[i] = (m[i][n] - m[i].slice(i + 1, n).reduce((sum, v, k) => sum + v * x[i + 1 + k], 0)) / m[i][i];
+	for (let i = n - 1; i >= 0; i--)
+		x[i] = (m[i][n] - m[i].slice(i + 1, n).reduce((sum, v, k) => sum + v * x[i + 1 + k], 0)) / m[i][i];
 	return x;
 }
 
@@ -148,7 +149,10 @@ async function scan(ask, {y, mu}, law, fixed) {
 		high = Math.log(Math.max(...positive) * 2);
 	const values = Array.from({length: N_SCAN}, (_, i) => Math.exp(low + ((high - low) * i) / (N_SCAN - 1)));
 	const sets = values.flatMap((value) =>
-		[[1, 0], [0, 1]].map(([mu_s, mu_k]) => ({...fixed, viscous: 0, mu_s, mu_k, [law.nonlinear]: value})),
+		[
+			[1, 0],
+			[0, 1],
+		].map(([mu_s, mu_k]) => ({...fixed, viscous: 0, mu_s, mu_k, [law.nonlinear]: value})),
 	);
 	for (const set of sets) if (!("viscous" in fixed)) delete set.viscous;
 	const forces = await ask(sets);
@@ -159,7 +163,10 @@ async function scan(ask, {y, mu}, law, fixed) {
 		A.forEach((row, k) => {
 			row[k] *= 1 + 1e-10;
 		});
-		const x = solve(A, columns.map((column) => dot(column, mu)));
+		const x = solve(
+			A,
+			columns.map((column) => dot(column, mu)),
+		);
 		if (!x || x.some((v) => !(v >= 0))) return;
 		const cost = costOf(mu.map((m, k) => m - x[0] * columns[0][k] - x[1] * columns[1][k]));
 		if (!best || cost < best.cost) best = {cost, mu_s: x[0], mu_k: x[1], [law.nonlinear]: value};
@@ -196,7 +203,9 @@ export async function fitLaw(ask, data, law, names, fixed) {
 			A = normal(now.jacobian),
 			g = now.jacobian.map((column) => dot(column, r));
 		const trials = DAMPINGS.map((share) => {
-			const damped = A.map((row, i) => row.map((v, k) => (i === k ? v * (1 + share * damping * 1e3) + 1e-14 * A[0][0] : v)));
+			const damped = A.map((row, i) =>
+				row.map((v, k) => (i === k ? v * (1 + share * damping * 1e3) + 1e-14 * A[0][0] : v)),
+			);
 			const step = solve(damped, g);
 			return step?.every(Number.isFinite)
 				? now.p.map((v, i) => (IS_LOG[names[i]] ? v + Math.max(-1, Math.min(step[i], 1)) : Math.max(v + step[i], 0)))
@@ -221,11 +230,20 @@ export async function fitLaw(ask, data, law, names, fixed) {
 		variance = costOf(residuals) / Math.max(n - names.length, 1);
 	const A = normal(now.jacobian);
 	const errors = names.map((name, i) => {
-		const column = solve(A, names.map((_, k) => (k === i ? 1 : 0)));
+		const column = solve(
+			A,
+			names.map((_, k) => (k === i ? 1 : 0)),
+		);
 		const error = column ? Math.sqrt(Math.max(column[i], 0) * variance) : NaN;
 		return IS_LOG[name] ? error * Math.exp(now.p[i]) : error;
 	});
-	return {set: toSet(names, now.p, fixed), errors, residuals, values: now.values, rms: Math.sqrt(costOf(residuals) / n)};
+	return {
+		set: toSet(names, now.p, fixed),
+		errors,
+		residuals,
+		values: now.values,
+		rms: Math.sqrt(costOf(residuals) / n),
+	};
 }
 
 /* The measurements as a curve: means at up to that many speeds. */
@@ -262,8 +280,20 @@ export function mount(root, context) {
 	const locate = makeLocate((name) => (name === "eps_v" ? eps : undefined));
 	const latest = new service.Latest(ask, new service.Freshness(root.querySelector("section"), locate));
 	const charts = {
-		fit: new Chart(byId("charts"), {name: "fit", title: "Measurements and law", x: ["y", "m/s"], y: ["μ", ""], height: 300}),
-		residuals: new Chart(byId("charts"), {name: "residuals", title: "Residuals: measured − law", x: ["y", "m/s"], y: ["Δμ", ""], height: 300}),
+		fit: new Chart(byId("charts"), {
+			name: "fit",
+			title: "Measurements and law",
+			x: ["y", "m/s"],
+			y: ["μ", ""],
+			height: 300,
+		}),
+		residuals: new Chart(byId("charts"), {
+			name: "residuals",
+			title: "Residuals: measured − law",
+			x: ["y", "m/s"],
+			y: ["Δμ", ""],
+			height: 300,
+		}),
 	};
 	let result = null,
 		asked = [];
@@ -296,7 +326,9 @@ export function mount(root, context) {
 			throw new Unreadable(`There are ${speeds.length} lines; at most ${MOST_POINTS} can be fitted.`, ofText);
 		if (!speeds.some((v) => v > 0)) throw new Unreadable("All speeds are zero.", ofText);
 		ofText.blame(null, "");
-		const left = skipped.length ? ` Lines without data: ${skipped.slice(0, 8).join(", ")}${skipped.length > 8 ? " …" : ""}.` : "";
+		const left = skipped.length
+			? ` Lines without data: ${skipped.slice(0, 8).join(", ")}${skipped.length > 8 ? " …" : ""}.`
+			: "";
 		byId("read").textContent = `${speeds.length} measurements: ${words}.${left}`;
 		return {y: speeds, mu: coefficients};
 	}
@@ -306,11 +338,7 @@ export function mount(root, context) {
 			law = LAWS[lawChoice.value];
 		const fitsEps = law.fits.includes("eps_v"),
 			fixed = {eps_v: fitsEps ? 1 : eps.asked, ...(drag.checked ? {viscous: 0} : {})};
-		const names = [
-			...law.fits,
-			...(epsToo.checked && !fitsEps ? ["eps_v"] : []),
-			...(drag.checked ? ["viscous"] : []),
-		];
+		const names = [...law.fits, ...(epsToo.checked && !fitsEps ? ["eps_v"] : []), ...(drag.checked ? ["viscous"] : [])];
 		const used = [];
 		const watched = {
 			request(path, body, s) {
@@ -343,7 +371,11 @@ export function mount(root, context) {
 		]);
 		withSubscripts(list);
 		const words = names.map((name) => `${SYMBOLS[name]} ${format(set[name])}`).join(", ");
-		charts.fit.show([{name: "law", kind: "anchored", x: y, y: curve}], [{kind: "measured", x: data.y, y: data.mu}], words);
+		charts.fit.show(
+			[{name: "law", kind: "anchored", x: y, y: curve}],
+			[{kind: "measured", x: data.y, y: data.mu}],
+			words,
+		);
 		charts.residuals.show(
 			[{name: "zero", kind: "none", x: [0, y.at(-1)], y: [0, 0]}],
 			[{kind: "measured", x: data.y, y: residuals}],

@@ -48,7 +48,8 @@ function atThisSpeed({tan, speed, friction, net}, {symbol}) {
 function leftAlone({tan, speed}, {fate, creep, threshold, fast, pace}, {symbol, largest, kinetic, family}) {
 	const settles = creep === 0 ? "comes to rest" : `creeps down at ${format(creep, 3)} εᵥ`;
 	if (fate === "coasts") return "Its speed will not change.";
-	if (creep === null && fate === "slides") return `It eventually slides at ${format(pace, 3)} εᵥ, where ${symbol} = tan θ.`;
+	if (creep === null && fate === "slides")
+		return `It eventually slides at ${format(pace, 3)} εᵥ, where ${symbol} = tan θ.`;
 	if (creep === null)
 		return (
 			(largest < tan ? `The largest ${symbol} is ${format(largest)}, below tan θ: the` : "The") +
@@ -66,7 +67,11 @@ function leftAlone({tan, speed}, {fate, creep, threshold, fast, pace}, {symbol, 
 
 export class Incline {
 	constructor(section, read, controls, locate) {
-		Object.assign(this, {read, ...controls, locateOthers: locate}); /* read returns the law; controls: angle, speed, mass */
+		Object.assign(this, {
+			read,
+			...controls,
+			locateOthers: locate,
+		}); /* read returns the law; controls: angle, speed, mass */
 		this.contact = section.querySelector("#contact");
 		this.verdict = section.querySelector("#verdict");
 		this.why = section.querySelector("#why");
@@ -187,15 +192,7 @@ export class Incline {
 				},
 			},
 			outputs: ["potential", "gradient", "hessian", "collisions"],
-			collision_outputs: [
-				"potential",
-				"tangential_velocity",
-				"mu_s",
-				"mu_k",
-				"normal_force",
-				"status",
-				"slip_ratio",
-			],
+			collision_outputs: ["potential", "tangential_velocity", "mu_s", "mu_k", "normal_force", "status", "slip_ratio"],
 		};
 	}
 
@@ -282,12 +279,7 @@ export class Incline {
 		g.replaceChildren();
 		add(g, "polygon", {class: "ground", points: points([tx, ty], [bx, by], [bx, by + 14], [tx, by + 14])});
 		add(g, "polygon", {class: "block", points: points(at(-w, 0), at(w, 0), at(w, h), at(-w, h))});
-		add(
-			g,
-			"text",
-			{x: bx - 10, y: by + 34, class: "angle", "text-anchor": "end"},
-			`θ = ${format(degrees)}°`,
-		);
+		add(g, "text", {x: bx - 10, y: by + 34, class: "angle", "text-anchor": "end"}, `θ = ${format(degrees)}°`);
 		const [mx, my] = at(0, h / 2);
 		add(g, "circle", {class: "mass", cx: mx, cy: my, r: 3});
 		arrow(g, mx, my, 0, weight, "gravity", "W");

@@ -229,7 +229,11 @@ export class Law {
 		this.answers = Object.fromEntries(
 			names.map((name) => [
 				name,
-				{path: `v1/functions/${name}`, body: JSON.stringify(bodyOf(name)), json: {function: name, values: valuesOf(name)}},
+				{
+					path: `v1/functions/${name}`,
+					body: JSON.stringify(bodyOf(name)),
+					json: {function: name, values: valuesOf(name)},
+				},
 			]),
 		);
 		for (const plot of plots)

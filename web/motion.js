@@ -67,7 +67,9 @@ const PAGE = `
 	<div class="levers">
 		<div class="control">
 			<label for="motion-kind">Scene</label>
-			<select id="motion-kind">${Object.entries(SCENES).map(([name, {title: words}]) => `<option value="${name}">${words}</option>`).join("")}</select>
+			<select id="motion-kind">${Object.entries(SCENES)
+				.map(([name, {title: words}]) => `<option value="${name}">${words}</option>`)
+				.join("")}</select>
 		</div>
 		${control("angle", "Angle <var>θ</var>, degrees", 0, 60, 0.1)}
 		${control("start", "Speed at the start, m/s", 0, 3, 0.01)}
@@ -77,7 +79,9 @@ const PAGE = `
 		${control("duration", "Duration, s", -1, 1, 0.01)}
 		<div class="control">
 			<label for="motion-law">Law</label>
-			<select id="motion-law">${Object.entries(LAWS).map(([name, {words}]) => `<option value="${name}">${words}</option>`).join("")}</select>
+			<select id="motion-law">${Object.entries(LAWS)
+				.map(([name, {words}]) => `<option value="${name}">${words}</option>`)
+				.join("")}</select>
 		</div>
 		${control("eps_v", "<var>ε<sub>v</sub></var> <span>speed below which contacts stick, m/s</span>", -6, 0, 0.01)}
 		${control("mu_s", "<var>μ<sub>s</sub></var> <span>static coefficient</span>", 0, 2, 0.01)}
@@ -116,17 +120,24 @@ export function mount(root, context) {
 		context.changed();
 	};
 	const controls = Object.fromEntries(
-		Object.entries(CONTROLS).map(([name, [initial, scale]]) => [name, new Control(`motion-${name}`, initial, changed, scale)]),
+		Object.entries(CONTROLS).map(([name, [initial, scale]]) => [
+			name,
+			new Control(`motion-${name}`, initial, changed, scale),
+		]),
 	);
 	const locate = makeLocate((name) => controls[name]);
-	const latest = new service.Latest(ask, new service.Freshness(root.querySelector("section"), (error) => {
-		if (!/normal_force/.test(error.pointer ?? "")) return locate(error);
-		const {angle} = controls;
-		return {
-			name: angle.name,
-			blame: (section, text) => angle.blame(section, text && "Beyond 90° the slope does not carry the block: choose 0° to 90°."),
-		};
-	}));
+	const latest = new service.Latest(
+		ask,
+		new service.Freshness(root.querySelector("section"), (error) => {
+			if (!/normal_force/.test(error.pointer ?? "")) return locate(error);
+			const {angle} = controls;
+			return {
+				name: angle.name,
+				blame: (section, text) =>
+					angle.blame(section, text && "Beyond 90° the slope does not carry the block: choose 0° to 90°."),
+			};
+		}),
+	);
 	const place = byId("charts");
 	const charts = {
 		position: new Chart(place, {name: "position", title: "Position over time", x: ["t", "s"], y: ["x", "m"]}),
@@ -170,7 +181,13 @@ export function mount(root, context) {
 		worker = new Worker(new URL("./motion_worker.js", import.meta.url), {type: "module"});
 		worker.onerror = () => {
 			worker = null;
-			done?.reject(Object.assign(new Error("The motion could not be computed. Trying again …"), {words() { return this.message; }}));
+			done?.reject(
+				Object.assign(new Error("The motion could not be computed. Trying again …"), {
+					words() {
+						return this.message;
+					},
+				}),
+			);
 			setTimeout(() => latest.update(), 2000);
 		};
 		worker.onmessage = async ({data}) => {
@@ -197,12 +214,19 @@ export function mount(root, context) {
 		const {settings, make} = SCENES[kind.value];
 		const parameters = Object.fromEntries(settings.map((name) => [name, controls[name].asked]));
 		const duration = controls.duration.asked;
-		if (!(duration > 0)) throw Object.assign(new Error("The duration has to be positive."), {
-			control: controls.duration, words() { return this.message; }});
+		if (!(duration > 0))
+			throw Object.assign(new Error("The duration has to be positive."), {
+				control: controls.duration,
+				words() {
+					return this.message;
+				},
+			});
 		const scene = make(parameters),
 			{law: friction, reach} = law();
 		const fastest = Math.max(
-			...scene.freedoms.map(({start: v, slip, pull, mass}) => Math.abs(slip) * (Math.abs(v) + (Math.abs(pull) * duration) / mass)),
+			...scene.freedoms.map(
+				({start: v, slip, pull, mass}) => Math.abs(slip) * (Math.abs(v) + (Math.abs(pull) * duration) / mass),
+			),
 			Math.abs(scene.belt ?? 0) * 3,
 			1,
 		);
@@ -253,11 +277,31 @@ export function mount(root, context) {
 		charts.phase.y = isTurning ? ["ω", "rad/s"] : ["v", "m/s"];
 		const lines = (x, y) => motions.map((motion, i) => ({name: NAMES[i], kind: KINDS[i], x: x(motion), y: y(motion)}));
 		const ends = motions.map(({x}, i) => `${NAMES[i]} ${format(x[0].at(-1))} at the end`).join(", ");
-		charts.position.show(lines(() => t, ({x}) => x[0]), [], ends);
-		charts.phase.show(lines(({x}) => x[0], ({v}) => v[0]));
-		charts.loop.show(lines(({way}) => way.slice(1), ({friction}) => friction.slice(1).map((f) => f / normal)));
+		charts.position.show(
+			lines(
+				() => t,
+				({x}) => x[0],
+			),
+			[],
+			ends,
+		);
+		charts.phase.show(
+			lines(
+				({x}) => x[0],
+				({v}) => v[0],
+			),
+		);
+		charts.loop.show(
+			lines(
+				({way}) => way.slice(1),
+				({friction}) => friction.slice(1).map((f) => f / normal),
+			),
+		);
 		charts.energy.show([
-			...lines(() => t, ({energy}) => energy),
+			...lines(
+				() => t,
+				({energy}) => energy,
+			),
 			...motions.map(({heat}, i) => ({name: `lost to friction, ${NAMES[i]}`, kind: `${KINDS[i]} heat`, x: t, y: heat})),
 		]);
 		tellNumbers();
@@ -443,7 +487,16 @@ export function mount(root, context) {
 		const {t, motions} = result;
 		const lists = [["t", t]];
 		motions.forEach(({x, v, slip, anchors, friction, energy, heat}, i) => {
-			const own = {x: x[0], v: v[0], ...(x[1] ? {turn: x[1], spin: v[1]} : {}), slip, anchor: anchors, friction, energy, heat};
+			const own = {
+				x: x[0],
+				v: v[0],
+				...(x[1] ? {turn: x[1], spin: v[1]} : {}),
+				slip,
+				anchor: anchors,
+				friction,
+				energy,
+				heat,
+			};
 			for (const [name, list] of Object.entries(own)) lists.push([`${name}_${KINDS[i]}`, list]);
 		});
 		return lists;

@@ -107,7 +107,8 @@ function solve(scene, table, {h, n, eps_v, isAnchored}, shifts) {
 		anchors.push(anchor);
 		friction.push(phi);
 		freedoms.forEach((freedom, i) => {
-			const u = freedoms.length === 1 ? (s - anchor + belt) / freedom.slip : loose[i] + (h * freedom.slip * phi) / mass[i];
+			const u =
+				freedoms.length === 1 ? (s - anchor + belt) / freedom.slip : loose[i] + (h * freedom.slip * phi) / mass[i];
 			v[i].push(u);
 			x[i].push(x[i][k - 1] + h * u);
 		});

@@ -2,9 +2,20 @@
  * blob:, so the PNG is painted from the elements rather than from the SVG as an image. */
 
 const STYLES = [
-	"fill", "fill-opacity", "stroke", "stroke-opacity", "stroke-width", "stroke-dasharray", "stroke-linejoin", "opacity",
-	"font-size", "font-family", "font-weight", "font-style", "text-anchor",
-]; // prettier-ignore
+	"fill",
+	"fill-opacity",
+	"stroke",
+	"stroke-opacity",
+	"stroke-width",
+	"stroke-dasharray",
+	"stroke-linejoin",
+	"opacity",
+	"font-size",
+	"font-family",
+	"font-weight",
+	"font-style",
+	"text-anchor",
+];
 const GAP = 16;
 const NAMESPACE = "http://www.w3.org/2000/svg";
 

@@ -41,7 +41,8 @@ export const SCENES = {
 			belt,
 			stiffness,
 		}),
-		words: "A spring holds a block on a moving belt: it sticks until the spring is strong enough, slips back, and sticks again.",
+		words:
+			"A spring holds a block on a moving belt: it sticks until the spring is strong enough, slips back, and sticks again.",
 	},
 	ball: {
 		title: "Ball that begins to roll",

@@ -186,7 +186,13 @@ export function mount(root, context) {
 	const plot = new Plot(byId("start-plot"), WHAT, {
 		height: 270,
 		narrow: 190,
-		guides: () => (shownLaw ? [[shownLaw.mu_s, "μ_s"], [shownLaw.mu_k, "μ_k"]] : []),
+		guides: () =>
+			shownLaw
+				? [
+						[shownLaw.mu_s, "μ_s"],
+						[shownLaw.mu_k, "μ_k"],
+					]
+				: [],
 		onCursor: (index) => plot.moveTo(index),
 	});
 	plot.index = SPEEDS.indexOf(EPS_V);
@@ -232,8 +238,7 @@ export function mount(root, context) {
 		"aria-valuenow": "0",
 	});
 	makeHandle(scene, handle, {
-		drag: (x, y) =>
-			controls["start-angle"].moveTo((Math.atan2(SCENE.y - y, SCENE.x - x) * 180) / Math.PI),
+		drag: (x, y) => controls["start-angle"].moveTo((Math.atan2(SCENE.y - y, SCENE.x - x) * 180) / Math.PI),
 		step: (n) => controls["start-angle"].moveTo(angle + n),
 		end: (way) => controls["start-angle"].moveTo(way < 0 ? 0 : 45),
 	});
@@ -255,7 +260,12 @@ export function mount(root, context) {
 		add(drawing, "line", {class: "floor", x1: 4, x2: 396, y1: y, y2: y});
 		add(drawing, "polygon", {
 			class: "block",
-			points: points(at(from, 0), at(from + block.length, 0), at(from + block.length, block.height), at(from, block.height)),
+			points: points(
+				at(from, 0),
+				at(from + block.length, 0),
+				at(from + block.length, block.height),
+				at(from, block.height),
+			),
 		});
 		label(drawing, {class: "angle", x: x - 20, y: y + 22, "text-anchor": "end"}, `θ = ${angle.toFixed(1)}°`);
 		const [upperX, upperY] = at(0, 0);
@@ -381,7 +391,12 @@ export function mount(root, context) {
 		},
 		requests: () =>
 			shownLaw
-				? [{path: "v1/functions", body: JSON.stringify({functions: {law_force: {y: SPEEDS.slice(0, N_PLOTTED), ...shownLaw}}})}]
+				? [
+						{
+							path: "v1/functions",
+							body: JSON.stringify({functions: {law_force: {y: SPEEDS.slice(0, N_PLOTTED), ...shownLaw}}}),
+						},
+					]
 				: [],
 		pictures: () => [scene, plot.svg, ...root.querySelectorAll("#more svg")],
 		table: () => ({

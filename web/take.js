@@ -92,7 +92,11 @@ const isVisible = (element) => element.getClientRects().length > 0;
 export async function saveAs(kind, {name, root, view}) {
 	const file = (extension) => `frictiond-${name}.${extension}`;
 	if (kind === "settings")
-		return save(file("settings.json"), `${pretty({version: 1, view: name, state: view.state()})}\n`, "application/json");
+		return save(
+			file("settings.json"),
+			`${pretty({version: 1, view: name, state: view.state()})}\n`,
+			"application/json",
+		);
 	if (kind === "json") return save(file("json"), `${pretty(dataOf(name, view))}\n`, "application/json");
 	if (kind === "csv") {
 		const table = view.table?.();
@@ -101,5 +105,7 @@ export async function saveAs(kind, {name, root, view}) {
 	const pictures = (view.pictures?.() ?? [...root.querySelectorAll("svg")]).filter(isVisible);
 	if (pictures.length === 0) return "There is no picture to save yet.";
 	const {svgOf, pngOf} = await import("./picture.js");
-	return kind === "svg" ? save(file("svg"), svgOf(pictures), "image/svg+xml") : save(file("png"), await pngOf(pictures));
+	return kind === "svg"
+		? save(file("svg"), svgOf(pictures), "image/svg+xml")
+		: save(file("png"), await pngOf(pictures));
 }
