@@ -35,7 +35,7 @@ COPY deploy/README.md deploy/
 COPY examples examples
 COPY clients clients
 COPY tests/examples/test_validation.py tests/examples/
-COPY scripts/site scripts/
+COPY scripts/site scripts/strip_web scripts/
 RUN make -j"$(nproc)" && make install-program DESTDIR=/out PREFIX=/usr
 # Beside the program: its documentation, its licence, and a bill of materials of the image.
 COPY scripts/bom scripts/

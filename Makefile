@@ -110,7 +110,12 @@ $(B)/%.cc.o: %.cc Makefile
 	@mkdir -p $(@D)
 	$(call quiet,CXX,$<)$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -c $< -o $@
 
-$(B)/api/pages/assets.c.o: $(wildcard web/*)
+# The explorer's files are compiled in without comments and indentation.
+$(B)/web/%: web/% scripts/strip_web
+	@mkdir -p $(@D)
+	@scripts/strip_web $< > $@.part && mv $@.part $@
+$(B)/api/pages/assets.c.o: $(patsubst %,$(B)/%,$(wildcard web/*))
+$(B)/api/pages/assets.c.o: CPPFLAGS += -D 'API_WEB="$(B)/web/"'
 $(B)/api/pages/errors.c.o: docs/troubleshooting.md
 
 # The documentation, compressed. An sdist has it ready made; it is empty where python3-markdown is missing.

@@ -141,6 +141,7 @@ export class Law {
 			(what) =>
 				new Plot(this.place, what, {
 					large: FORCES.includes(what.name),
+					...(FORCES.includes(what.name) ? {narrow: 220} : {}),
 					guides: () => this.guides(what.name),
 					onCursor: (index) => this.point(index),
 				}),

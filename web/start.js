@@ -46,7 +46,7 @@ const PAGE = `
 			<input type="number" id="start-mu_k" step="any" inputmode="decimal">
 		</div>
 		<p class="buttons">
-			<button type="button" id="play" aria-pressed="false">Pause</button>
+			<button type="button" id="play">Pause</button>
 			<button type="button" id="again">Start again</button>
 			<label><input type="checkbox" id="tilting" checked> Tilt slowly</label>
 		</p>
@@ -330,7 +330,6 @@ export function mount(root, context) {
 	function run() {
 		if (isPlaying && isVisible && !frame) frame = requestAnimationFrame(tick);
 		play.textContent = isPlaying ? "Pause" : "Play";
-		play.setAttribute("aria-pressed", String(isPlaying));
 	}
 
 	function setPlaying(value) {

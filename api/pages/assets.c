@@ -39,12 +39,16 @@
 	X(incline, "/explorer/incline.js", "incline.js", SCRIPT) \
 	X(spy, "/explorer/spy.js", "spy.js", SCRIPT)
 
+#ifndef API_WEB
+#define API_WEB "web/" /* where the Makefile does not strip the files, as for static checks */
+#endif
+
 /* Includes a file with .incbin, because ISO C does not guarantee string literals of this length. Paths are relative to
  * the directory in which make runs. */
 #define INCLUDE(name, path, file, type) \
 	__asm__(".pushsection .rodata\n" \
 	        ".globl api_asset_" #name "\n.hidden api_asset_" #name "\napi_asset_" #name ":\n" \
-	        ".incbin \"web/" file "\"\n" \
+	        ".incbin \"" API_WEB file "\"\n" \
 	        ".globl api_asset_" #name "_end\n.hidden api_asset_" #name "_end\napi_asset_" #name "_end:\n" \
 	        ".byte 0\n.popsection\n"); \
 	extern const char api_asset_##name[], api_asset_##name##_end[];
