@@ -336,7 +336,7 @@ export function mount(root, context) {
 		const {x, v, friction} = result.motions[i],
 			{scene, kind: name, parameters} = shown;
 		const g = add(svg, "g", {transform: `translate(${i * HALF} 0)`});
-		label(g, {class: "angle", x: HALF / 2, y: 20, "text-anchor": "middle"}, NAMES[i]);
+		label(g, {class: "angle", x: HALF / 2, y: 32, "text-anchor": "middle"}, NAMES[i]);
 		const at = x[0][index];
 		if (name === "disc") return drawDisc(g, at, v[0][index]);
 		const all = result.motions.flatMap(({x: [list]}) => [Math.min(...list), Math.max(...list)]);

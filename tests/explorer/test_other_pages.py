@@ -98,7 +98,7 @@ def test_a_link_leads_to_the_explorer(page_of, server_with, elsewhere):
     page = page_of(elsewhere).open("", settled=False)
     page.run("""await state.page.evaluate((url) => { document.querySelector("a").href = url; }, given.url);
         await state.page.click("a");
-        await state.page.waitForURL(given.url);""", url=base + "/")
+        await state.page.waitForURL(given.url);""", url=base + "/#v1/laws")
     page.wait("() => document.querySelectorAll('svg[data-y]').length === 10")
     works(page)
 
