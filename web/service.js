@@ -4,7 +4,9 @@ export class Problem extends Error {
 	constructor(status, body) {
 		super(body.detail || body.title || `The service returned status ${status}.`);
 		this.status = status;
-		this.pointer = body.errors?.[0]?.pointer ?? "";
+		this.errors = body.errors ?? [];
+		this.code = body.code ?? "";
+		this.pointer = this.errors[0]?.pointer ?? "";
 	}
 
 	words() {

@@ -20,6 +20,11 @@
 	X(start, "/explorer/start.js", "start.js", SCRIPT) \
 	X(explore, "/explorer/explore.js", "explore.js", SCRIPT) \
 	X(batch, "/explorer/batch.js", "batch.js", SCRIPT) \
+	X(batch_contacts, "/explorer/batch_contacts.js", "batch_contacts.js", SCRIPT) \
+	X(batch_examples, "/explorer/batch_examples.js", "batch_examples.js", SCRIPT) \
+	X(batch_lists, "/explorer/batch_lists.js", "batch_lists.js", SCRIPT) \
+	X(batch_scene, "/explorer/batch_scene.js", "batch_scene.js", SCRIPT) \
+	X(batch_text, "/explorer/batch_text.js", "batch_text.js", SCRIPT) \
 	X(motion, "/explorer/motion.js", "motion.js", SCRIPT) \
 	X(motion_worker, "/explorer/motion_worker.js", "motion_worker.js", SCRIPT) \
 	X(scenes, "/explorer/scenes.js", "scenes.js", SCRIPT) \
