@@ -1,5 +1,6 @@
 /* Contacts of small meshes, written down by hand. */
 #include "tests/property/counted_memory.h"
+#include "tests/unit/core/find/two_triangles.h"
 
 enum { MOST = 64 };
 
@@ -46,12 +47,9 @@ static void assert_none(const struct fric_found *found, enum fric_type type)
 	assert_int_equal(fric_found_of(found, type).n, 0);
 }
 
-/* Two triangles side by side above each other, with different sizes: vertex 3 is above the inside of the lower face. */
-static const int32_t two_faces[] = {0, 2, 1, 5, 3, 4};
-
 static struct small two_triangles(double height)
 {
-	return (struct small){.positions = {0, 0, 0, 4, 0, 0, 0, 4, 0, 1, 1, height, 2, 1, height + 1, 1, 2, height + 1},
+	return (struct small){.positions = {TWO_TRIANGLES(height)},
 	                      .surface = {.dim = 3, .n_vertices = 6, .n_faces = 2, .faces = two_faces},
 	                      .finding = {.distance = 0.5, .merge = true}};
 }

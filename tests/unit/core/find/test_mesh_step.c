@@ -1,26 +1,25 @@
 /* Longest steps of small meshes. */
 #include "tests/property/counted_memory.h"
+#include "tests/unit/core/find/two_triangles.h"
 
-/* Two triangles above each other, a plane below, and a particle that is far away. */
+/* The two triangles, a plane below, and a particle that is far away. */
 struct small {
 	double positions[21], direction[21], normal[3], origin[3];
-	int32_t faces[6], particle;
+	int32_t particle;
 	struct fric_surface surface;
 };
 
 static void make_small(struct small *s, double height)
 {
-	*s = (struct small){
-		.positions = {0, 0, 0, 4, 0, 0, 0, 4, 0, 1, 1, height, 2, 1, height + 1, 1, 2, height + 1, 9, 9, 9},
-		.direction = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1, 0, 0, -1, 0, 0, -1},
-		.normal = {0, 0, -2},
-		.origin = {0, 0, -1},
-		.faces = {0, 2, 1, 5, 3, 4},
-		.particle = 6};
+	*s = (struct small){.positions = {TWO_TRIANGLES(height), 9, 9, 9},
+	                    .direction = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1, 0, 0, -1, 0, 0, -1},
+	                    .normal = {0, 0, -2},
+	                    .origin = {0, 0, -1},
+	                    .particle = 6};
 	s->surface = (struct fric_surface){.dim = 3,
 	                                   .n_vertices = 7,
 	                                   .n_faces = 2,
-	                                   .faces = s->faces,
+	                                   .faces = two_faces,
 	                                   .n_particles = 1,
 	                                   .particles = &s->particle,
 	                                   .n_planes = 1,
