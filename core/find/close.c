@@ -48,7 +48,10 @@ enum fric_code fricp_feature_distance(enum fric_type type, int dim, const double
 		code = fricp_gap(kind_of(type), false, rows, &gap);
 	}
 	*distance = fabs(gap.distance); /* a vertex on a plane may have -0 */
-	return code == FRIC_OK && !isfinite(gap.distance) ? FRIC_E_NOT_FINITE : code;
+	/* Tiny primitives have a distance, although the inverse of their lengths does not fit a double. */
+	if (code == FRIC_OK || code == FRIC_E_NOT_FINITE)
+		return isfinite(gap.distance) ? FRIC_OK : FRIC_E_NOT_FINITE;
+	return code;
 }
 
 /* ---- planes ---- */
