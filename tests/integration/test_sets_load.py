@@ -185,7 +185,8 @@ def script(kind):
     for step in range(STEPS):
         requests += [('POST', '/evaluate', frame(question)),
                      ('POST', '/advance', frame({'velocities': velocities, 'positions': at[step + 1]}))]
-    requests.append(('GET', '/contacts?merge=false', None))
+    requests += [('PATCH', '', frame({'friction': {'mu': 0.25}})), ('POST', '/evaluate', frame(question)),
+                 ('GET', '/contacts?merge=false', None)]
     return [(method, behind, frame(body) if isinstance(body, dict) else body) for method, behind, body in requests]
 
 
