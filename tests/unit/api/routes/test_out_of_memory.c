@@ -784,18 +784,12 @@ static void admits(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(answers_evaluations),
-		cmocka_unit_test(answers_rows_of_blocks),
-		cmocka_unit_test(answers_derivatives),
-		cmocka_unit_test(answers_checks),
-		cmocka_unit_test(answers_claims),
-		cmocka_unit_test(answers_large_evaluations_on_two_threads),
-		cmocka_unit_test(answers_um_bridge),
-		cmocka_unit_test(answers_functions),
-		cmocka_unit_test(finds_contacts),
-		cmocka_unit_test(answers_what_needs_no_computing),
-		cmocka_unit_test(reports_faults),
-		cmocka_unit_test(admits),
+		cmocka_unit_test(answers_evaluations), cmocka_unit_test(answers_rows_of_blocks),
+		cmocka_unit_test(answers_derivatives), cmocka_unit_test(answers_checks),
+		cmocka_unit_test(answers_claims),      cmocka_unit_test(answers_large_evaluations_on_two_threads),
+		cmocka_unit_test(answers_um_bridge),   cmocka_unit_test(answers_functions),
+		cmocka_unit_test(finds_contacts),      cmocka_unit_test(answers_what_needs_no_computing),
+		cmocka_unit_test(reports_faults),      cmocka_unit_test(admits),
 	};
 	json_set_alloc_funcs(allocate_tree, free_tree);
 	return cmocka_run_group_tests(tests, NULL, NULL);
