@@ -210,7 +210,8 @@ static void test_contacts_of_few_vertices(void **state)
 	struct rng rng = {2502};
 	struct tally tally = {0};
 	(void)state;
-	for (int i = 0; i < 8; i++) {
+	const int step = step_sanitized(3);
+	for (int i = 0; i < 8; i += step) {
 		struct draw draw = random_vertices(&rng, 3, i < 4 ? 8 : 12, (i & 1) != 0);
 		random_contacts(&draw, (size_t[]){0, 0, 3000, i == 0 ? 40 : 0, 100}, &old);
 		random_contacts(&draw, (size_t[]){20, 100, 200, 100, 100}, &now);
@@ -223,7 +224,7 @@ static void test_contacts_of_few_vertices(void **state)
 			assert_memory_equal(out, of_one, sizeof(out));
 		}
 	}
-	assert_true(tally.straight > 1000 && tally.exchanged > 100);
+	assert_true(tally.straight > 1000 / (size_t)step && tally.exchanged > 100 / (size_t)step);
 }
 
 /* Two fans whose hubs are near each other: all their spokes share two vertices, and the old and the new list have none
