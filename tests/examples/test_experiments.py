@@ -115,6 +115,7 @@ def linked(source, program):
                     folder / "libfric.a", "-fopenmp", "-lm", "-o", program], cwd=ROOT, check=True)
 
 
+@IN_FULL
 def test_a_million_steps_of_the_library(tmp_path):
     linked("examples/c/rest.c", tmp_path / "rest")
     text = subprocess.run([tmp_path / "rest"], check=True, capture_output=True, text=True).stdout
@@ -403,7 +404,7 @@ def test_the_page_shows_what_is_printed(defaults, name):
     compare_numbers(block, defaults[name][0])
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", NAMES[::2] if integration.ONE_IN > 1 else NAMES)
 def test_refusals(fail, nobody, refusing, name):
     assert "must be larger than 0" in fail("python3", f"examples/experiments/{name}.py", refusing)
     assert "Traceback" not in fail("python3", f"examples/experiments/{name}.py", nobody)
