@@ -133,6 +133,15 @@ def test_more_functions_are_folded(view):
     assert page.see("() => [...document.querySelectorAll('a')].every((a) => !/v1\\/|json/.test(a.getAttribute('href').replace('#v1', '')))")
 
 
+def test_links_lead_to_pages(server):
+    """Links from the page and its views into the documentation."""
+    links = {link for file in (servers.ROOT / "web").iterdir() for link in re.findall(r'href="(docs/[^"#]*)', file.read_text())}
+    assert len(links) >= 4
+    for link in links:
+        with urllib.request.urlopen(f"{server}/{link}") as answer:
+            assert answer.status == 200 and b"<h1" in answer.read(), link
+
+
 @pytest.mark.parametrize("size", [(360, 740), (800, 1000), (1280, 720)])
 def test_levers_are_beside_their_picture(view, size):
     """While a slider is used, at least 60 % of the picture are visible."""
@@ -560,4 +569,18 @@ def test_a_service_that_goes_away(page_of, replaceable, name):  # noqa: F811
     page.wait("() => document.getElementById('trouble').hidden")
     page.idle()
     assert page.see("() => document.querySelector('.view:not([hidden]) .old')") is None
+    assert stop() == 0
+
+
+def test_a_view_is_loaded_once_the_service_is_back(page_of, replaceable):  # noqa: F811
+    base, stop = replaceable(0)
+    page = page_of(base)
+    page.open("/", settled=False, reducedMotion="reduce")
+    page.idle()
+    assert stop() == 0
+    page.run("await state.page.click('[data-view=fit]')")
+    page.wait("() => /does not respond/.test(document.getElementById('trouble').textContent)")
+    _, stop = replaceable(base.rsplit(":", 1)[1])
+    page.wait("() => document.querySelector('#fit dd')")
+    page.wait("() => document.getElementById('trouble').hidden")
     assert stop() == 0
