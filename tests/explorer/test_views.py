@@ -548,11 +548,14 @@ def test_weights(page_of, server, browser):
     page.open("/", settled=False)
     page.idle()
     files = {url for url in page.run("return state.asked") if "/v1/" not in url}
-    sizes = []
-    for url in files:
-        with urllib.request.urlopen(url) as answer:
-            sizes.append(len(answer.read()))
-    assert len(sizes) > 5 and sum(sizes) <= 120_000
+    everything = [server + "/"] + [f"{server}/explorer/{path.name}" for path in (servers.ROOT / "web").iterdir() if path.name != "index.html"]
+    first, whole = [], []
+    for sizes, urls in ((first, files), (whole, everything)):
+        for url in urls:
+            with urllib.request.urlopen(url.partition("#")[0]) as answer:
+                sizes.append(len(answer.read()))
+    assert len(first) > 5 and sum(first) <= 120_000
+    assert len(whole) > 30 and sum(whole) <= 250_000
 
 
 @pytest.mark.parametrize("name", ["start", "motion"])
