@@ -116,6 +116,33 @@ def test_the_service_has_the_same_pages(page_of, server):
     assert all(url.startswith(server + "/docs/") for url in page.run("return state.asked"))
 
 
+def test_figures_live_before_they_are_touched(page_of, server):
+    page = page_of(server)
+    page.open("/docs/friction.html", settled=False)
+    page.wait("() => document.querySelectorAll('[data-live]').length === 3")
+    cone, law, anchor = (f"[data-figure={name}]" for name in ("cone", "law", "anchor"))
+    assert page.text(f"{cone} figcaption") == "Slip 1.40 ε: friction is 1.00 μ λ, on the rim."
+    assert page.text(f"{law} figcaption") == "Push 0.50 μ λ: creeps at 0.29 ε."
+    assert page.text(f"{anchor} figcaption") == "With an anchor, friction reaches 1.00 μ λ and the contact slides."
+    page.run("await state.page.fill('#figure-speed', '0.5')")
+    page.wait("() => document.querySelector('[data-figure=cone] figcaption').textContent.includes('0.75 μ λ')")
+    page.run("await state.page.fill('#figure-push', '1.2')")
+    assert "accelerates" in page.text(f"{law} figcaption")
+    page.run("await state.page.fill('#figure-way', '0.4')")
+    page.wait("() => document.querySelector('[data-figure=anchor] figcaption').textContent.includes('0.64 μ λ: it sticks')")
+    assert page.complaints() == []
+    assert all(url.startswith(server) for url in page.run("return state.asked"))
+    page.run("await state.page.addScriptTag({path: state.axe})")
+    assert page.see(AXE, RULES) == []
+
+
+def test_figures_on_disk_are_still(disk):
+    disk.open("friction.html", settled=False)
+    assert disk.see("() => document.querySelectorAll('[data-figure] img').length") == 3
+    assert disk.see("() => document.querySelectorAll('[data-live]').length") == 0
+    assert disk.run("return state.messages") == []
+
+
 def test_pages_are_accessible(disk):
     for name, mode in itertools.product(PAGES, MODES):
         disk.open(name, settled=False, **MODES[mode])

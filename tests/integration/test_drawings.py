@@ -46,7 +46,7 @@ def test_colours_stand_out(drawn):
     """Text by 4.5, lines and arrows by 3, on light and on dark paper."""
     style = re.search(r"<style>(.*?)</style>", (drawn / "contact.svg").read_text(), re.S)[1]
     for part in style.split("@media"):
-        colors = {name.strip(): color for names, color in re.findall(r"([^{}]+)\{[^}]*?(?:fill|stroke): (#[0-9a-f]{6})", part)
+        colors = {name.strip(): color for names, color in re.findall(r"([^{}]+)\{[^{}]*?(?:fill|stroke): (#[0-9a-f]{6})", part)
                   for name in names.split(",")}
         paper = colors[".paper"]
         for name in ("text", ".soft"):
