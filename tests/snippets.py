@@ -41,7 +41,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("depl
 RUN = re.compile(r"run( by tests/examples)?(, numbers vary)?")
 KNOWN = re.compile(RUN.pattern + r"|run by (?P<test>tests/\w+/(?:run|test_\w+\.(?:py|sh)))|same as (?P<file>\S+)|not run: \S.*")
 # Pages written by a program, and the test that runs the blocks in them.
-GENERATED = {"docs/reference.md": "tests/integration/test_openapi.py"}
+GENERATED = {f"docs/reference/{page.name}": "tests/integration/test_openapi.py" for page in PAGES if page.parent.name == "reference"}
 NUMBER = re.compile(r"(?<![\w.-])-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w])")
 TOLERANCE = 1e-9
 

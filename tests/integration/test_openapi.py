@@ -701,8 +701,8 @@ def test_answers_per_group_have_every_group_of_a_request(kind):
 @pytest.mark.parametrize('kind', ['BodyBody', 'BodyWorld'])
 def test_the_reference_says_what_a_contact_of_bodies_requires(kind):
     """The page marks the fields that the service requires."""
-    page = (ROOT / 'docs' / 'reference.md').read_text()
-    section = page.partition(f'### {kind}\n')[2].partition('\n### ')[0]
+    page = (ROOT / 'docs' / 'reference' / 'objects.md').read_text()
+    section = page.partition(f'## {kind}\n')[2].partition('\n## ')[0]
     for field in ('bodies', 'point', 'normal', 'normal_force'):
         row = next(line for line in section.splitlines() if line.startswith(f'| `{field}` |'))
         assert 'required' in row, row
@@ -710,4 +710,15 @@ def test_the_reference_says_what_a_contact_of_bodies_requires(kind):
 
 def test_the_reference_is_current():
     made = subprocess.run([ROOT / 'scripts' / 'reference', '-'], input=printed(), stdout=subprocess.PIPE, check=True)
-    assert made.stdout.decode() == (ROOT / 'docs' / 'reference.md').read_text(), 'run scripts/reference'
+    index = ROOT / 'docs' / 'reference.md'
+    names = dict.fromkeys(re.findall(r'\((reference/[\w-]+\.md)[)#]', index.read_text()))
+    order = [name for name in names if not re.search('objects|statuses', name)] + ['reference/objects.md', 'reference/statuses.md']
+    assert {f'reference/{path.name}' for path in (ROOT / 'docs' / 'reference').iterdir()} == set(order)
+    assert made.stdout.decode() == index.read_text() + ''.join((ROOT / 'docs' / name).read_text() for name in order), \
+        'run scripts/reference'
+
+
+def test_every_group_of_routes_opens_with_three_uses():
+    for path in (ROOT / 'docs' / 'reference').iterdir():
+        if path.stem not in ('objects', 'statuses'):
+            assert len(re.findall('^- ', path.read_text().partition('\n## ')[0], re.M)) == 3, path
