@@ -190,8 +190,8 @@ def draw(path, client):
     axes[1].semilogx(fine, expected, "k", lw=0.8)
     axes[1].plot([], [], "k", lw=0.8, label="integral")
     axes[1].set(title="A disc that slides and spins", xlabel="speed / (radius · spin)")
-    axes[1].set_ylim(0, 1.45)
-    axes[1].legend(fontsize=7, loc="upper center", ncol=2, columnspacing=1)
+    axes[1].set_ylim(0, 1.9)
+    axes[1].legend(fontsize=7, loc="upper left")
     seconds = 0.7
     for name, request_at, color in (("400 contacts", many, BLUE), ("one contact", lambda _: one(), ORANGE)):
         twists = slides(client, request_at, 1.0, 15.0, seconds)

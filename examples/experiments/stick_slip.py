@@ -102,13 +102,13 @@ def draw(path, t, ridden, runs):
     drawn, (left, right) = figure(2)
     left.plot(t, 1e3 * ridden[:, 0], color=BLUE, label="position (mm)")
     left.plot(t, 1e3 * ridden[:, 1] / math.sqrt(SPRING / MASS), color=ORANGE, lw=1, label="speed / ω (mm)")
-    left.set(title="The mass sticks and slips", xlabel="time (s)")
+    left.set(title="The mass sticks and slips", xlabel="time (s)", ylim=(-28, 78))
     for name, color in (("growing", ORANGE), ("decaying", BLUE)):
         u, way, expected = runs[name]
         right.plot(u[::12], 1e3 * way[::12], "o", ms=2.5, color=color, label=name)
         right.plot(u[::3], 1e3 * expected[::3], "k", lw=0.8)
     right.plot([], [], "k", lw=0.8, label="reference")
-    right.set(title="A coefficient that falls gently", xlabel="time (s)", ylabel="position (mm)")
+    right.set(title="A coefficient that falls gently", xlabel="time (s)", ylabel="position (mm)", ylim=(-115, 170))
     for axes in (left, right):
         axes.legend(loc="upper left")
     save(drawn, path)
