@@ -199,8 +199,8 @@ def draw(path, pucks, samples, rng):
     right.axvline(TRUE[0], color=GREY, lw=0.5)
     right.plot(*TRUE, "+", ms=12, mew=2, color=ORANGE, label="true")
     right.set(title="What is known of the coefficients", xlabel="μs", ylabel="μk")
-    for axes in (left, right):
-        axes.legend(loc="upper right")
+    left.legend(loc="upper right")
+    right.legend(loc="upper left")  # away from the lines of the true values
     drawn.savefig(path, dpi=110, facecolor="white",
                   metadata={"Date": None, "Creator": None} if path.endswith(".svg") else None)
 
