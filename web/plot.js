@@ -156,10 +156,11 @@ export class Plot {
 		let last = Infinity;
 		for (const [value, text] of this.guides()) {
 			const at = this.py(value),
-				aside = Math.abs(at - last) < LABEL.height ? LABEL.width : 0;
+				y = at - top < LABEL.height ? at + 17 : at - 6; /* not among the labels above the plot */
+			const aside = Math.abs(y - last) < LABEL.height ? LABEL.width : 0;
 			add(this.svg, "line", {class: "guide", x1: left, x2: right, y1: at, y2: at});
-			label(this.svg, {class: "mark", x: right - 2 - aside, y: at - 6, "text-anchor": "end"}, text);
-			last = at;
+			label(this.svg, {class: "mark", x: right - 2 - aside, y, "text-anchor": "end"}, text);
+			last = y;
 		}
 		for (const mark of marks) {
 			add(this.svg, "line", {class: "kink", x1: this.px(mark), x2: this.px(mark), y1: top, y2: bottom});
@@ -222,8 +223,11 @@ export class Plot {
 			at = Math.max(this.py(value), MARGIN.top);
 		if (!this.extra.line) {
 			this.extra.line = add(this.svg, "line", {class: "level", x1: left, x2: right});
-			this.extra.text = label(this.svg, {class: "mark", x: (left + right) / 2, "text-anchor": "middle"}, text);
+			this.extra.text = add(this.svg, "text", {class: "mark", x: (left + right) / 2, "text-anchor": "middle"});
 		}
+		/* an arrow where the line would be above the plot */
+		const words = this.py(value) < at ? `${text} ↑` : text;
+		if (this.extra.text.textContent !== words) this.extra.text.textContent = words;
 		set(this.extra.line, {y1: at, y2: at});
 		set(this.extra.text, {y: at - 6});
 	}

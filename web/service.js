@@ -14,9 +14,9 @@ export class Problem extends Error {
 		return `The service refused the request (${this.status}): ${this.message}${place}`;
 	}
 
-	/* For a place beside the field that caused it. */
+	/* For a place beside the field that caused it, which has a name of its own. */
 	fieldWords() {
-		return this.message;
+		return this.message.replace(/"[\w/]+" must/, "it must").replaceAll(">=", "≥").replaceAll("<=", "≤");
 	}
 }
 
