@@ -211,7 +211,7 @@ CASES = {
     '"same-site" in Sec-Fetch-Site: the request comes from a page of another origin. Only origins of --allow-origin '
     'may use this service, by CORS.': get("/v1/info", **{"Sec-Fetch-Site": "same-site"}),
     "there is nothing at \"/v1/evaluate/\"; did you mean \"/v1/evaluate\"? Paths here: /v1/evaluate, /v1/jvp, "
-    "/v1/vjp, /v1/contacts, /v1/check, /v1/sets, /v1/functions, /v1/info, /healthz, /readyz, /metrics, /openapi.json, /Info, /":
+    "/v1/vjp, /v1/contacts, /v1/check, /v1/sets, /v1/functions, /v1/info, /healthz, /readyz, /metrics, /openapi.json, /Info, /, /docs":
         ("POST", "/v1/evaluate/", TEXT, {"Content-Type": JSON}),
     "there is nothing at \"/v1/functions/smooth_f1\". GET /v1/functions lists the names":
         get("/v1/functions/smooth_f1"),
