@@ -28,7 +28,7 @@ const PAGE = `
 <section aria-labelledby="batch-title" id="batch">
 	<p class="stale" hidden></p>
 	<h2 id="batch-title">Your contacts</h2>
-	<p>Paste the request that you send to <a href="docs/api/">/v1/evaluate</a>, drop a file, or pick an example. The picture
+	<p>Paste the request that you send to <a href="docs/api.html">/v1/evaluate</a>, drop a file, or pick an example. The picture
 		shows what the service answers.</p>
 	<div class="faults" hidden><p class="fault" role="alert" hidden></p><ol id="batch-faults"></ol></div>
 	<div class="work">
