@@ -86,8 +86,8 @@ struct api_route {
 	bool (*exists)(const struct api_match *match); /* whether these names exist; NULL: the handler finds out */
 	api_lister *names;                             /* lists the possible values of {name}; NULL: any value */
 	api_lister *files; /* lists what there is below a folder, for suggestions; NULL: nothing is suggested */
-	api_fail *fail;                                /* writes faults; NULL: they are written as problem+json */
-	const struct api_object *failure;              /* schema of the body that `fail` writes with status 400 or 500
+	api_fail *fail;    /* writes faults; NULL: they are written as problem+json */
+	const struct api_object *failure; /* schema of the body that `fail` writes with status 400 or 500
 	                                                * instead of a problem */
 };
 

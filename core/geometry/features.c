@@ -476,11 +476,11 @@ static void find_compared(struct feature_table *table, unsigned members, unsigne
 {
 	const unsigned edge = n_on(first) == 2 ? first : second;
 	if (n_on(first) == 1 && n_on(second) == 1) {
-		table->first[members] = (int8_t)lowest_bit(first);
-		table->second[members] = (int8_t)lowest_bit(second);
+		table->first[members] = (uint8_t)lowest_bit(first);
+		table->second[members] = (uint8_t)lowest_bit(second);
 	} else if (n_on(members) == 3) {
-		table->first[members] = (int8_t)lowest_bit(edge);
-		table->second[members] = (int8_t)lowest_bit(edge & (edge - 1));
+		table->first[members] = (uint8_t)lowest_bit(edge);
+		table->second[members] = (uint8_t)lowest_bit(edge & (edge - 1));
 	}
 }
 

@@ -63,9 +63,9 @@ struct feature fricp_feature_of(enum fric_type type, unsigned members, const int
 /* Every feature of a type's stencils, by the members that take part and the order of their indices (feature_order);
  * [0][0] is the whole stencil. */
 struct feature_table {
-	bool two_edges;               /* the type has two edges */
-	int8_t first[16], second[16]; /* by members: the two whose order matters; equal if none does */
-	struct feature of[16][8];     /* those that no stencil can have are not set */
+	bool two_edges;                /* the type has two edges */
+	uint8_t first[16], second[16]; /* by members: the two whose order matters; equal if none does */
+	struct feature of[16][8];      /* those that no stencil can have are not set */
 };
 
 void fricp_list_features(enum fric_type type, struct feature_table *table);

@@ -59,7 +59,7 @@ void fricp_gather_positions(const struct span_features *s, const struct alike *a
 	for (size_t m = 0; m < alike->n; m++) {
 		const size_t j = alike->at[m];
 		for (int v = 0; v < n_points; v++) {
-			const int k = s->of[j]->member[v];
+			const size_t k = (size_t)s->of[j]->member[v];
 			for (int a = 0; a < 3; a++)
 				position[v][a][m] = s->position[k][a][j];
 		}
