@@ -4,11 +4,17 @@
  * can only violate distance - dmin >= keep (distance(0) - dmin) before T if d(0) <= dmin + T (m_a + m_b) / (1 - keep),
  * and there its distance is at most dmin + keep T (m_a + m_b) / (1 - keep): boxes around the ways up to T, each larger
  * by its own part of that, overlap. Both bounds are larger by what is kept because positions are rounded. T grows until a
- * step below it is found: most primitives do not move far then. */
+ * step below it is found: most primitives do not move far then. Where they do, what moves alike stays apart only in the
+ * frame of its own motion: then blocks are compared step by step, and pairs by their relative motion (find/overlap).
+ *
+ * A pair's step depends on nothing else, and pairs that are left out allow more than the least step that is found: so the
+ * answer does not depend on the order of pairs, on threads, or on the parts that were looked at. */
 #include <math.h>
+#include <stdatomic.h>
 
 #include "core/base/fault.h"
 #include "core/base/least.h"
+#include "core/base/parallel.h"
 #include "core/find/pairs.h"
 #include "core/geometry/features.h"
 #include "core/geometry/travel.h"
@@ -27,10 +33,13 @@ struct stepping {
 	const struct fric_mesh *mesh;
 	const double *positions, *direction;
 	double dmin, keep;
-	double until; /* the part of the motion that is looked at */
+	double until;      /* the part of the motion that is looked at */
+	bool is_long;      /* primitives move by several times their size in it */
+	atomic_bool ended; /* the look is, because a much shorter part is enough */
 	struct order order;
 	double *relative, *motion;                   /* by rank */
 	double largest, furthest;                    /* component of the direction, of the positions */
+	double extent;                               /* no distance at the start is longer */
 	struct least least;                          /* step so far */
 	struct fric_mesh_step *limits, *penetrating; /* [n_threads] the first ones of each thread */
 	struct store store;
@@ -58,6 +67,17 @@ static bool is_none(const struct fric_mesh_step *step)
 
 static const struct fric_mesh_step no_limit = {.step = 1, .vertices = {-1, -1, -1, -1}, .plane = -1};
 
+/* A long part that is this much longer than needed is given up: far more boxes overlap. */
+enum { TOO_LONG = 4 };
+
+static bool ends_look(struct stepping *s, double step)
+{
+	if (!s->is_long || step >= s->until / TOO_LONG)
+		return false;
+	atomic_store(&s->ended, true);
+	return true;
+}
+
 /* Takes a pair whose travel is known up to its step. */
 static enum fric_code try_travel(struct stepping *s, int share, struct travel *travel, struct fric_mesh_step pair)
 {
@@ -73,7 +93,7 @@ static enum fric_code try_travel(struct stepping *s, int share, struct travel *t
 		*limit = pair;
 		least_lower(&s->least, pair.step);
 	}
-	return FRIC_OK;
+	return ends_look(s, pair.step) ? FRIC_E_STOPPED : FRIC_OK;
 }
 
 static void set_member(const struct stepping *s, struct travel *travel, int k, int32_t v)
@@ -121,14 +141,21 @@ static void set_motions(struct stepping *s)
 {
 	const size_t dim = (size_t)s->mesh->dim, n = s->order.n;
 	double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+	double first[3] = {INFINITY, INFINITY, INFINITY}, last[3] = {-INFINITY, -INFINITY, -INFINITY};
 	for (size_t r = 0; r < n; r++)
 		for (size_t d = 0; d < dim && d < 3; d++) {
 			const double x = s->direction[(size_t)s->order.vertex[r] * dim + d];
 			low[d] = fmin(low[d], x);
 			high[d] = fmax(high[d], x);
 			s->largest = fmax(s->largest, fabs(x));
-			s->furthest = fmax(s->furthest, fabs(s->order.place[3 * r + d]));
+			const double place = s->order.place[3 * r + d];
+			first[d] = place < first[d] ? place : first[d];
+			last[d] = place > last[d] ? place : last[d];
 		}
+	for (size_t d = 0; d < dim && d < 3 && n > 0; d++) {
+		s->extent = hypot(s->extent, last[d] - first[d]);
+		s->furthest = fmax(s->furthest, fmax(last[d], -first[d]));
+	}
 	for (size_t r = 0; r < n; r++) {
 		double *relative = s->relative + 3 * r, sum = 0;
 		for (size_t d = 0; d < 3; d++) {
@@ -159,7 +186,7 @@ static double first_part(const struct stepping *s)
 		return 1;
 	size /= (double)(m->n_edges + !m->n_edges);
 	const double part = size / motion * (double)s->order.n / 4;
-	return part < 1 ? fmax(part, 0x1p-20) : 1;
+	return part < 1 ? fmax(part, size > 0 ? 0x1p-1000 : 0x1p-20) : 1;
 }
 
 /* ---- all pairs ---- */
@@ -174,11 +201,16 @@ static double slope_of(void *task)
 static enum fric_code look_until(struct stepping *s)
 {
 	const double part = s->until * travel_slack, room = 1 + motion_rounding, kept = kept_by_rounding * s->furthest;
+	const double rounding = motion_rounding * s->largest * part;
 	const struct sweep sweep = {.direction = s->relative,
 	                            .motion = s->motion,
 	                            .until = part,
-	                            .margin = s->dmin / 2 * room + kept / 2 + motion_rounding * s->largest * part,
-	                            .slope = (s->keep / (1 - s->keep) + motion_rounding) * part * room};
+	                            .rounding = rounding,
+	                            .margin = s->dmin / 2 * room + kept / 2 + rounding,
+	                            .slope = (s->keep / (1 - s->keep) + motion_rounding) * part * room,
+	                            .most = s->keep * s->extent * travel_slack / 2,
+	                            .keep = s->keep,
+	                            .is_long = s->is_long};
 	const struct pairing pairing = {.context = s->context,
 	                                .mesh = s->mesh,
 	                                .order = &s->order,
@@ -191,26 +223,33 @@ static enum fric_code look_until(struct stepping *s)
 	return fricp_pairs(&pairing);
 }
 
-enum { GROWTH = 4 };
-
-/* Pairs that penetrate are all found at once. */
+/* Pairs that penetrate are all found at once, but only if a look is not ended. */
 static bool is_over(const struct stepping *s)
 {
-	bool over = s->until >= 1 || least_now(&s->least) < s->until;
+	bool over = s->until >= 1 || least_now(&s->least) <= s->until;
 	for (int i = 0; i < s->context->n_threads; i++)
 		over |= !is_none(&s->penetrating[i]);
 	return over;
 }
 
+enum { LONG = 16 };
+
+/* Parts grow faster and faster: a look costs little where it finds nothing, and ends where it finds much. */
 static enum fric_code look(struct stepping *s)
 {
-	s->until = first_part(s);
-	enum fric_code code = look_until(s);
-	while (code == FRIC_OK && !is_over(s)) {
-		s->until = fmin(1, s->until * GROWTH);
-		code = look_until(s);
+	const double first = first_part(s);
+	double growth = 4;
+	s->until = first;
+	for (;;) {
+		atomic_store(&s->ended, false);
+		const enum fric_code code = look_until(s);
+		const bool ended = atomic_load(&s->ended) && !fricp_stop_raised(s->context);
+		if (!ended && (code != FRIC_OK || is_over(s)))
+			return code;
+		s->until = ended ? least_now(&s->least) : fmin(1, s->until * growth);
+		growth *= ended ? 1 : 2;
+		s->is_long = s->until > LONG * first;
 	}
-	return code;
 }
 
 static enum fric_code find_least(struct stepping *s)

@@ -21,7 +21,8 @@ struct overlap_kernels {
 	 * @return whether to go on */
 	bool (*collect)(const struct tree *first, const struct tree *second, size_t block, double reach, struct sink *sink);
 	/* Keeps those of the first n pairs whose primitives, where they are, may be closer than reach + slope * (the sum of
-	 * their motions), in their order. @return their number */
+	 * their motions), in their order. With a long sweep, of their relative motion instead, and not those that may become
+	 * closer than reach + keep * distance only after (1 - keep) * slope. @return their number */
 	size_t (*keep_near)(const struct tree *first, const struct tree *second, const double *place, double reach,
 	                    double slope, struct sink *sink, size_t n);
 };

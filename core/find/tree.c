@@ -85,7 +85,9 @@ static double sweep_corners(const struct planting *p, const int32_t *ranks, int 
 			extend(c, (int)d, p->order->place[3 * rank + d] + s->until * s->direction[3 * rank + d]);
 	}
 	for (int d = 0; d < 3; d++) {
-		const double by = s->margin + s->slope * motion + corner_rounding * (fabs(c->low[d]) + fabs(c->high[d]));
+		const double wanted = s->slope * motion;
+		const double by = s->margin + (wanted < s->most ? wanted : s->most) +
+		                  corner_rounding * (fabs(c->low[d]) + fabs(c->high[d]));
 		c->low[d] -= by;
 		c->high[d] += by;
 	}
@@ -304,6 +306,27 @@ static void set_around(const struct boxes *inner, struct boxes *outer, int lane)
 	}
 }
 
+/* The boxes around the starts and the directions of a block of primitives; empty ones without a block. */
+static void set_moving(const struct planting *p, size_t block, struct boxes *at, struct boxes *speed, size_t lane)
+{
+	const struct tree *t = p->tree;
+	const struct tree_row *ends = t->ends + block * (size_t)t->size;
+	struct corners places = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}}, ways = places;
+	for (int i = 0; i < t->size * TREE_LANES && block < t->n_blocks[0]; i++) {
+		const int32_t rank = ends[i / TREE_LANES].lane[i % TREE_LANES];
+		for (int d = 0; d < 3 && rank >= 0; d++) {
+			extend(&places, d, p->order->place[3 * (size_t)rank + (size_t)d]);
+			extend(&ways, d, p->sweep->direction[3 * (size_t)rank + (size_t)d]);
+		}
+	}
+	for (int d = 0; d < 3; d++) {
+		at->low[d][lane] = places.low[d];
+		at->high[d][lane] = places.high[d];
+		speed->low[d][lane] = ways.low[d];
+		speed->high[d][lane] = ways.high[d];
+	}
+}
+
 static void fill_level(void *task, size_t chunk, size_t begin, size_t end, struct fault *fault)
 {
 	const struct planting *p = task;
@@ -314,10 +337,19 @@ static void fill_level(void *task, size_t chunk, size_t begin, size_t end, struc
 		for (size_t lane = 0; lane < TREE_LANES; lane++) {
 			const size_t inner = block * TREE_LANES + lane;
 			set_around(inner < n ? &t->level[p->level - 1][inner] : NULL, &t->level[p->level][block], (int)lane);
+			if (!t->at[p->level])
+				continue;
+			struct boxes *at = &t->at[p->level][block], *speed = &t->speed[p->level][block];
+			if (p->level == 1) {
+				set_moving(p, inner, at, speed, lane);
+			} else {
+				set_around(inner < n ? &t->at[p->level - 1][inner] : NULL, at, (int)lane);
+				set_around(inner < n ? &t->speed[p->level - 1][inner] : NULL, speed, (int)lane);
+			}
 		}
 }
 
-static enum fric_code take_blocks(struct tree *t, bool moving, struct store *store)
+static enum fric_code take_blocks(struct tree *t, struct store *store)
 {
 	t->n_blocks[0] = n_chunks(t->n, TREE_LANES);
 	t->n_blocks[0] += !t->n_blocks[0];
@@ -330,12 +362,20 @@ static enum fric_code take_blocks(struct tree *t, bool moving, struct store *sto
 		sum += t->n_blocks[level];
 	t->ends = store_take(store, t->n_blocks[0] * (size_t)t->size, sizeof(*t->ends));
 	t->level[0] = store_take(store, sum, sizeof(*t->level[0]));
-	if (moving)
+	const bool is_long = t->sweep && t->sweep->is_long;
+	if (t->sweep)
 		t->motion = store_take(store, t->n_blocks[0] * TREE_LANES, sizeof(*t->motion));
+	if (is_long)
+		t->at[1] = store_take(store, 2 * (sum - t->n_blocks[0]), sizeof(*t->at[1]));
 	if (store->failed)
 		return FRIC_E_MEMORY;
-	for (int level = 1; level < t->n_levels; level++)
+	for (int level = 1; level < t->n_levels; level++) {
 		t->level[level] = t->level[level - 1] + t->n_blocks[level - 1];
+		if (is_long && level > 1)
+			t->at[level] = t->at[level - 1] + t->n_blocks[level - 1];
+		if (is_long)
+			t->speed[level] = t->at[level] + (sum - t->n_blocks[0]);
+	}
 	return FRIC_OK;
 }
 
@@ -350,7 +390,7 @@ static enum fric_code fill(struct planting *p)
 enum fric_code fricp_tree(const struct fric_context *context, const struct fric_mesh *mesh, const struct order *order,
                           enum tree_kind kind, const struct sweep *sweep, struct store *store, struct tree *tree)
 {
-	*tree = (struct tree){.size = size_of(kind), .n = number_of(mesh, kind)};
+	*tree = (struct tree){.size = size_of(kind), .n = number_of(mesh, kind), .sweep = sweep};
 	struct store scratch = {.memory = context->memory};
 	struct planting p = {.context = context, .mesh = mesh, .order = order, .kind = kind, .sweep = sweep, .tree = tree};
 	const size_t size = (size_t)tree->size;
@@ -369,7 +409,7 @@ enum fric_code fricp_tree(const struct fric_context *context, const struct fric_
 			separate_sizes(&p);
 	}
 	if (code == FRIC_OK)
-		code = take_blocks(tree, sweep != NULL, store);
+		code = take_blocks(tree, store);
 	if (code == FRIC_OK)
 		code = fill(&p);
 	store_give_from(&scratch, 0);

@@ -27,7 +27,11 @@ struct sweep {
 	const double *direction; /* [order.n, 3] of vertices, by rank */
 	const double *motion;    /* [order.n] not less than the length of `direction` */
 	double until;            /* times the direction */
-	double margin, slope;    /* enlarged by margin + slope * the largest motion of its vertices */
+	double rounding;         /* more than the directions' */
+	double margin, slope;    /* enlarged by margin + slope * the largest motion of its vertices, */
+	double most;             /* but not by more than margin + most */
+	double keep;             /* of the distance at the start, beyond `reach` of the pairing */
+	bool is_long;            /* most boxes overlap, so blocks are also compared as they move */
 };
 
 struct tree {
@@ -36,8 +40,11 @@ struct tree {
 	int n_levels;                     /* >= 2; the last one has one block */
 	size_t n_blocks[TREE_LEVELS];     /* of each level */
 	struct boxes *level[TREE_LEVELS]; /* 0: boxes of primitives; lane l of block b: the box of block 8 b + l below */
-	double *motion;                   /* [n_blocks[0] * TREE_LANES] the largest of its vertices; NULL without a sweep */
-	struct tree_row *ends;            /* [n_blocks[0], size] */
+	const struct sweep *sweep;        /* NULL: boxes of the primitives where they are */
+	/* With a long sweep, of levels from 1 on: boxes where primitives start, and boxes of their vertices' directions. */
+	struct boxes *at[TREE_LEVELS], *speed[TREE_LEVELS];
+	double *motion;        /* [n_blocks[0] * TREE_LANES] the largest of its vertices; NULL without a sweep */
+	struct tree_row *ends; /* [n_blocks[0], size] */
 };
 
 enum tree_kind { TREE_VERTICES, TREE_PARTICLES, TREE_EDGES, TREE_RODS, TREE_FACES };

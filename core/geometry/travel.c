@@ -15,20 +15,25 @@ struct margin {
 	double least, growth; /* more than least + growth * step has to be left, so that r does not reach dmin */
 };
 
+static inline double larger(double a, double b)
+{
+	return a > b ? a : b;
+}
+
 /* A component x of a vertex gets an error of at most 2^-53 (|x| + 2 step |v|), so a vertex of sqrt(3) times that. */
-static struct margin margin_of(const struct travel *t)
+static inline struct margin margin_of(const struct travel *t)
 {
 	const int split = geometry_of(t->type) == TWO_LINES ? 2 : 1;
 	double place[2] = {0}, way[2] = {0};
 	for (int k = 0; k < stencil_size_of(t->type); k++) {
 		double x = 0, v = 0;
 		for (int d = 0; d < t->dim; d++) {
-			x = fmax(x, fabs(t->from[k][d]));
-			v = fmax(v, fabs(t->direction[k][d]));
+			x = larger(x, fabs(t->from[k][d]));
+			v = larger(v, fabs(t->direction[k][d]));
 		}
 		if (v > 0) {
-			place[k >= split] = fmax(place[k >= split], x);
-			way[k >= split] = fmax(way[k >= split], v);
+			place[k >= split] = larger(place[k >= split], x);
+			way[k >= split] = larger(way[k >= split], v);
 		}
 	}
 	const double r0 = 0x1p-52 * place[0] + 0x1p-52 * place[1], r1 = 0x1p-51 * way[0] + 0x1p-51 * way[1];
@@ -90,7 +95,7 @@ static struct gathered gather(const struct travel *t)
 }
 
 /* How long the plane that separates the sides best at 0 keeps them apart; at least 0 and never too much. */
-static double straight(const struct travel *t)
+static double straight(const struct travel *t, const struct margin *rounding)
 {
 	if (geometry_of(t->type) == POINT_PLANE)
 		return 0;
@@ -102,15 +107,14 @@ static double straight(const struct travel *t)
 	for (int k = 0; k < g.n; k++)
 		n = plus_d(n, at.w[k], g.x[k]);
 	const double length = sqrt(dot_d(n, n)), error = relative * g.size;
-	const struct margin rounding = margin_of(t);
-	const double kept = fmax(fmax(t->keep * (gap + error), rounding.kept), rounding.least);
+	const double kept = larger(t->keep * (gap + error), rounding->kept);
 	const double limit = t->dmin + kept + error;
 	if (!(error < 0x1p-8 * gap) || !(length > 0x1p-400 && length < 0x1p+400))
 		return 0;
 	for (int i = 0; i < g.split; i++)
 		for (int j = g.split; j < g.n; j++) {
 			const double room = dot_d(n, minus_d(g.x[i], g.x[j])) - (limit + error) * length;
-			const double closing = (relative * g.speed + rounding.growth) * length - dot_d(n, minus_d(g.v[i], g.v[j]));
+			const double closing = (relative * g.speed + rounding->growth) * length - dot_d(n, minus_d(g.v[i], g.v[j]));
 			const double step = room <= 0 ? 0 : closing > 0 ? room / closing : INFINITY;
 			least = step < least ? step : least;
 		}
@@ -119,16 +123,17 @@ static double straight(const struct travel *t)
 
 enum fric_code fricp_travel(const struct travel *travel, double bound, double *t)
 {
-	const double first = straight(travel);
+	const struct margin rounding = margin_of(travel);
+	const double first = straight(travel, &rounding);
 	long double fast = 0;
 	quad slow = 0;
 	bool certain;
 	*t = first < 1 ? first : 1;
 	if (first >= 1 || first > bound)
 		return FRIC_OK;
-	enum fric_code code = travel_l(travel, bound, false, &certain, &fast);
+	enum fric_code code = travel_l(travel, &rounding, bound, false, &certain, &fast);
 	if (!certain) {
-		code = travel_q(travel, bound, true, &certain, &slow);
+		code = travel_q(travel, &rounding, bound, true, &certain, &slow);
 		fast = (long double)slow;
 	}
 	if (code != FRIC_OK)

@@ -1,4 +1,6 @@
 /* Longest steps of small meshes. */
+#include <math.h>
+
 #include "tests/property/counted_memory.h"
 #include "tests/unit/core/find/two_triangles.h"
 
@@ -129,6 +131,40 @@ static void test_rounded_positions(void **state)
 	assert_true(step.step == 1);
 }
 
+enum { ROW = 16 };
+
+/* Two rows of small triangles, ten apart, that pass each other at some height. @return the step */
+static double step_of_rows(double height)
+{
+	static double positions[3 * 3 * 2 * ROW], direction[3 * 3 * 2 * ROW];
+	static int32_t faces[3 * 2 * ROW];
+	const struct fric_surface surface = {.dim = 3, .n_vertices = 3 * 2 * ROW, .n_faces = 2 * ROW, .faces = faces};
+	struct fric_mesh *mesh;
+	struct fric_mesh_step step;
+	struct fric_error error;
+	for (int v = 0; v < 3 * 2 * ROW; v++) {
+		const int second = v / (3 * ROW), triangle = v / 3 % ROW, corner = v % 3;
+		positions[3 * v] = 10 * second + 0.01 * (corner == 1);
+		positions[3 * v + 1] = 0.05 * triangle;
+		positions[3 * v + 2] = height * second + 0.01 * (corner == 2);
+		direction[3 * v] = -20 * second;
+		faces[v] = v;
+	}
+	assert_ok(fric_mesh_create(&serial, &surface, &mesh, &error));
+	assert_ok(fric_mesh_longest_step(&serial, mesh, positions, direction, 0, 0.1, &step, &error));
+	fric_mesh_free(mesh);
+	return step.step;
+}
+
+/* What starts far away may not come as near as it passes, however long the motion is for small primitives. */
+static void test_passing(void **state)
+{
+	(void)state;
+	assert_near(step_of_rows(0.5), (10 - sqrt(1 - 0.25)) / 20, 0.002);
+	assert_near(step_of_rows(0.9), (10 - sqrt(1 - 0.81)) / 20, 0.002);
+	assert_true(step_of_rows(1.1) == 1);
+}
+
 static void test_penetration(void **state)
 {
 	static const int32_t expected[] = {3, 0, 2, 1}, at_plane[] = {1};
@@ -208,6 +244,7 @@ int main(void)
 		cmocka_unit_test(test_plane),
 		cmocka_unit_test(test_nothing_limits),
 		cmocka_unit_test(test_rounded_positions),
+		cmocka_unit_test(test_passing),
 		cmocka_unit_test(test_penetration),
 		cmocka_unit_test(test_sizes),
 		cmocka_unit_test(test_stopped),
