@@ -69,7 +69,8 @@ const PAGE = `
 </section>`;
 
 /* Components that are rounding errors of `whole` are written as 0. */
-const tidy = (v, whole = v) => (v ? `(${v.map((x) => format(Math.abs(x) < 1e-14 * norm(whole) ? 0 : x)).join(", ")})` : "–");
+const tidy = (v, whole = v) =>
+	v ? `(${v.map((x) => format(Math.abs(x) < 1e-14 * norm(whole) ? 0 : x)).join(", ")})` : "–";
 
 export function mount(root, context) {
 	const {service} = context;
@@ -77,9 +78,9 @@ export function mount(root, context) {
 	const byId = (id) => root.querySelector(`#batch-${id}`);
 	const field = byId("text"),
 		examples = byId("example");
-	let text = "", /* the whole text; the field shows a part if it is long */
+	let text = "" /* the whole text; the field shows a part if it is long */,
 		example = FIRST,
-		first = 0, /* number of lines before the part that is shown */
+		first = 0 /* number of lines before the part that is shown */,
 		document_ = null,
 		scene = contactsOf(null),
 		answer = null,
@@ -95,8 +96,28 @@ export function mount(root, context) {
 	const table = new Table(byId("table"), {pick});
 	const on = {choose};
 	const histograms = [
-		new Histogram(byId("slip"), {name: "slip_ratio", title: "Slip ratio y/ε, logarithmic", words: "y/ε", of: (c) => c.ratio, edges: [0, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, Infinity]}, on),
-		new Histogram(byId("share"), {name: "share", title: "Force over μλ", words: "F/(μλ)", of: (c) => c.share, edges: [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, Infinity]}, on),
+		new Histogram(
+			byId("slip"),
+			{
+				name: "slip_ratio",
+				title: "Slip ratio y/ε, logarithmic",
+				words: "y/ε",
+				of: (c) => c.ratio,
+				edges: [0, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, Infinity],
+			},
+			on,
+		),
+		new Histogram(
+			byId("share"),
+			{
+				name: "share",
+				title: "Force over μλ",
+				words: "F/(μλ)",
+				of: (c) => c.share,
+				edges: [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, Infinity],
+			},
+			on,
+		),
 	];
 
 	function pick(i) {
@@ -129,7 +150,23 @@ export function mount(root, context) {
 		tellContact();
 	}
 
-	const vectors = (c) => ({group: c.group, index: c.index, members: c.members, point: c.at, force: c.force, normal: c.normal, velocity: c.velocity, along: c.along, across: c.across, normal_force: c.lambda, mu_s: c.mu?.[0], mu_k: c.mu?.[1], status: c.status, slip_ratio: c.ratio, share: c.share});
+	const vectors = (c) => ({
+		group: c.group,
+		index: c.index,
+		members: c.members,
+		point: c.at,
+		force: c.force,
+		normal: c.normal,
+		velocity: c.velocity,
+		along: c.along,
+		across: c.across,
+		normal_force: c.lambda,
+		mu_s: c.mu?.[0],
+		mu_k: c.mu?.[1],
+		status: c.status,
+		slip_ratio: c.ratio,
+		share: c.share,
+	});
 
 	function tellContact() {
 		const c = scene.list[selected],
@@ -140,13 +177,33 @@ export function mount(root, context) {
 			return;
 		}
 		list.dataset.contact = JSON.stringify({row: selected, ...vectors(c)});
-		const rows = [["contact", `${c.group} ${c.index}`, "contact"], [c.group.startsWith("body") ? "bodies" : "vertices", c.members.join(", "), "members"]];
+		const rows = [
+			["contact", `${c.group} ${c.index}`, "contact"],
+			[c.group.startsWith("body") ? "bodies" : "vertices", c.members.join(", "), "members"],
+		];
 		if (c.force) {
 			rows.push(["state", STATES[c.status], "status"], ["friction F", tidy(c.force), "force"]);
-			if (c.along) rows.push(["F along slip", tidy(c.along, c.force), "along"], ["F across slip", tidy(c.across, c.force), "across"], ["slip velocity u", tidy(c.velocity), "velocity"]);
+			if (c.along)
+				rows.push(
+					["F along slip", tidy(c.along, c.force), "along"],
+					["F across slip", tidy(c.across, c.force), "across"],
+					["slip velocity u", tidy(c.velocity), "velocity"],
+				);
 			if (c.normal) rows.push(["unit normal", tidy(c.normal), "normal"]);
-			rows.push(["normal force λ", format(c.lambda), "normal_force"], ["μₛ, μₖ", c.mu.map((v) => format(v)).join(", "), "mu"], ["slip ratio y/ε", format(c.ratio), "slip_ratio"], ["F/(μλ)", format(c.share), "share"]);
-			if (c.basis && c.dim === 3) rows.push(["largest F, static", axesOf(c)[0].map((v) => format(v)).join(" × "), "static"]);
+			rows.push(
+				["normal force λ", format(c.lambda), "normal_force"],
+				["μₛ, μₖ", c.mu.map((v) => format(v)).join(", "), "mu"],
+				["slip ratio y/ε", format(c.ratio), "slip_ratio"],
+				["F/(μλ)", format(c.share), "share"],
+			);
+			if (c.basis && c.dim === 3)
+				rows.push([
+					"largest F, static",
+					axesOf(c)[0]
+						.map((v) => format(v))
+						.join(" × "),
+					"static",
+				]);
 		}
 		fillList(list, rows);
 		withSubscripts(list);
@@ -220,12 +277,19 @@ export function mount(root, context) {
 					button = document.createElement("button"),
 					c = scene.list[fault.row];
 				button.type = "button";
-				button.textContent = [fault.pointer, `line ${fault.line}`, c ? `contact ${c.group} ${c.index}` : ""].filter(Boolean).join(" · ");
+				button.textContent = [fault.pointer, `line ${fault.line}`, c ? `contact ${c.group} ${c.index}` : ""]
+					.filter(Boolean)
+					.join(" · ");
 				Object.assign(item.dataset, {pointer: fault.pointer, line: fault.line, row: fault.row});
 				button.addEventListener("click", () => focus(k, true));
 				item.append(button, ` ${fault.detail} `);
 				if (problem.code)
-					item.append(Object.assign(document.createElement("a"), {href: `errors/${problem.code}`, textContent: `What ${problem.code} means`}));
+					item.append(
+						Object.assign(document.createElement("a"), {
+							href: `errors/${problem.code}`,
+							textContent: `What ${problem.code} means`,
+						}),
+					);
 				return item;
 			}),
 		);
@@ -237,7 +301,9 @@ export function mount(root, context) {
 
 	function focus(k, isAsked) {
 		const fault = faults[k];
-		byId("faults").querySelectorAll("li").forEach((item, i) => item.toggleAttribute("aria-current", i === k));
+		byId("faults")
+			.querySelectorAll("li")
+			.forEach((item, i) => item.toggleAttribute("aria-current", i === k));
 		select(fault.row);
 		showPart(fault.part, isAsked);
 	}
@@ -299,7 +365,10 @@ export function mount(root, context) {
 
 	/* ---- controls ---- */
 
-	examples.append(new Option("yours", ""), ...Object.entries(EXAMPLES).map(([name, [label]]) => new Option(label, name)));
+	examples.append(
+		new Option("yours", ""),
+		...Object.entries(EXAMPLES).map(([name, [label]]) => new Option(label, name)),
+	);
 	examples.addEventListener("change", () => {
 		if (!examples.value) return;
 		selected = -1;
@@ -369,7 +438,10 @@ export function mount(root, context) {
 
 	/* ---- the view ---- */
 
-	const shownOf = () => Object.entries(ALL).filter(([name, [, isOn]]) => byId(`show-${name}`).checked !== isOn).map(([name]) => name);
+	const shownOf = () =>
+		Object.entries(ALL)
+			.filter(([name, [, isOn]]) => byId(`show-${name}`).checked !== isOn)
+			.map(([name]) => name);
 
 	function state() {
 		const switched = shownOf();
@@ -377,17 +449,23 @@ export function mount(root, context) {
 			...(example === FIRST ? {} : example ? {example} : {text}),
 			...(selected < 0 ? {} : {selected}),
 			...(switched.length ? {switched} : {}),
-			...Object.fromEntries(["force", "velocity"].filter((name) => Number(byId(name).value) !== 0).map((name) => [name, Number(byId(name).value)])),
+			...Object.fromEntries(
+				["force", "velocity"]
+					.filter((name) => Number(byId(name).value) !== 0)
+					.map((name) => [name, Number(byId(name).value)]),
+			),
 		};
 	}
 
 	function restore(given) {
 		selected = Number.isInteger(given.selected) ? given.selected : -1;
 		const switched = Array.isArray(given.switched) ? given.switched : [];
-		for (const [name, [, isOn]] of Object.entries(ALL)) byId(`show-${name}`).checked = isOn !== switched.includes(name);
+		for (const [name, [, isOn]] of Object.entries(ALL))
+			byId(`show-${name}`).checked = isOn !== switched.includes(name);
 		for (const name of ["force", "velocity"]) byId(name).value = Number.isFinite(given[name]) ? given[name] : 0;
 		arrange();
-		const name = typeof given.text === "string" ? null : Object.hasOwn(EXAMPLES, given.example) ? given.example : FIRST;
+		const name =
+			typeof given.text === "string" ? null : Object.hasOwn(EXAMPLES, given.example) ? given.example : FIRST;
 		const wanted = name ? exampleText(name) : given.text;
 		if (wanted !== text || !answer) setText(wanted, name);
 		else spread();
@@ -400,9 +478,38 @@ export function mount(root, context) {
 		requests: () => (sent && sent.length < 1e6 ? [{path: "v1/evaluate", body: sent}] : []),
 		pictures: () => [byId("scene")],
 		table: () => ({
-			columns: ["group", "index", "status", "slip_ratio", "share", "normal_force", "mu_s", "mu_k", ...["point", "force", "normal", "velocity", "along", "across"].flatMap((name) => ["x", "y", "z"].slice(0, scene.dim).map((axis) => `${name}_${axis}`))],
-			rows: scene.list.map((c) => [c.group, c.index, c.status ?? "", c.ratio ?? "", c.share ?? "", c.lambda ?? "", c.mu?.[0] ?? "", c.mu?.[1] ?? "", ...[c.at, c.force, c.normal, c.velocity, c.along, c.across].flatMap((v) => Array.from({length: scene.dim}, (_, d) => v?.[d] ?? ""))]),
+			columns: [
+				"group",
+				"index",
+				"status",
+				"slip_ratio",
+				"share",
+				"normal_force",
+				"mu_s",
+				"mu_k",
+				...["point", "force", "normal", "velocity", "along", "across"].flatMap((name) =>
+					["x", "y", "z"].slice(0, scene.dim).map((axis) => `${name}_${axis}`),
+				),
+			],
+			rows: scene.list.map((c) => [
+				c.group,
+				c.index,
+				c.status ?? "",
+				c.ratio ?? "",
+				c.share ?? "",
+				c.lambda ?? "",
+				c.mu?.[0] ?? "",
+				c.mu?.[1] ?? "",
+				...[c.at, c.force, c.normal, c.velocity, c.along, c.across].flatMap((v) =>
+					Array.from({length: scene.dim}, (_, d) => v?.[d] ?? ""),
+				),
+			]),
 		}),
-		data: () => ({view: "batch", state: state(), potential: answer?.potential ?? null, contacts: scene.list.map(vectors)}),
+		data: () => ({
+			view: "batch",
+			state: state(),
+			potential: answer?.potential ?? null,
+			contacts: scene.list.map(vectors),
+		}),
 	};
 }

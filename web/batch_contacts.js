@@ -55,13 +55,29 @@ export function contactsOf(document) {
 		if (!isList(members)) continue;
 		const n = isList(members[0]) || size === 1 ? members.length : Math.floor(members.length / size);
 		for (let i = 0; i < n; i++) {
-			const row = size === 1 && !isList(members[i]) ? [members[i]] : isList(members[i]) ? members[i] : members.slice(i * size, (i + 1) * size);
-			const stencil = row.map((v) => position(ofBodies ? "body_positions" : "positions", v)).filter((p) => p?.length === dim && p.every(Number.isFinite));
+			const row =
+				size === 1 && !isList(members[i])
+					? [members[i]]
+					: isList(members[i])
+						? members[i]
+						: members.slice(i * size, (i + 1) * size);
+			const stencil = row
+				.map((v) => position(ofBodies ? "body_positions" : "positions", v))
+				.filter((p) => p?.length === dim && p.every(Number.isFinite));
 			const point = ofBodies ? rowOf(g.point, i, n, dim) : undefined;
 			let at = point?.length === dim ? point : stencil[0];
 			if (at && group === "edge_edge" && stencil.length === 4) at = times(add(stencil[0], stencil[1]), 0.5);
 			isPlaced &&= Boolean(at);
-			list.push({group, index: i, members: row, stencil: stencil.length === size ? stencil : [], at, dim, n, fields: g});
+			list.push({
+				group,
+				index: i,
+				members: row,
+				stencil: stencil.length === size ? stencil : [],
+				at,
+				dim,
+				n,
+				fields: g,
+			});
 		}
 	}
 	if (!isPlaced) {
@@ -130,5 +146,7 @@ export function contactOf(scene, document, pointer) {
 		v = Number(second ?? NaN);
 	if (!/^(lagged_|current_|body_)?(positions|velocities)$/.test(first) || !(v >= 0)) return -1;
 	const width = isList(document?.[first]?.[0]) ? 1 : scene.dim;
-	return scene.list.findIndex((c) => c.group.startsWith("body") === ofBodies && c.members.includes(Math.floor(v / width)));
+	return scene.list.findIndex(
+		(c) => c.group.startsWith("body") === ofBodies && c.members.includes(Math.floor(v / width)),
+	);
 }

@@ -114,7 +114,11 @@ function heap() {
 		for (let k = 0; k < 5 - row; k++) {
 			const first = polygon(k * 0.98 + row * 0.49, height + 0.002 + row * 0.84);
 			if (row === 0) plane_vertex.push(first + sides - 1, first);
-			else edge_vertex.push([first, below + k * sides + 4, below + k * sides + 3], [first + sides - 1, below + (k + 1) * sides + 4, below + (k + 1) * sides + 5]);
+			else
+				edge_vertex.push(
+					[first, below + k * sides + 4, below + k * sides + 3],
+					[first + sides - 1, below + (k + 1) * sides + 4, below + (k + 1) * sides + 5],
+				);
 		}
 	}
 	return {
@@ -123,8 +127,15 @@ function heap() {
 		velocities,
 		friction: {eps_v: 0.001, mu_s: 0.7, mu_k: 0.5, mu_transition: "peak"},
 		collisions: {
-			edge_vertex: {vertices: edge_vertex, normal_force: edge_vertex.map((_, i) => round(2 + 3 * random() - i / 10))},
-			plane_vertex: {vertices: plane_vertex, plane_normal: [0, 1], normal_force: plane_vertex.map(() => round(5 + random()))},
+			edge_vertex: {
+				vertices: edge_vertex,
+				normal_force: edge_vertex.map((_, i) => round(2 + 3 * random() - i / 10)),
+			},
+			plane_vertex: {
+				vertices: plane_vertex,
+				plane_normal: [0, 1],
+				normal_force: plane_vertex.map(() => round(5 + random())),
+			},
 		},
 	};
 }

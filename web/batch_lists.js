@@ -60,7 +60,8 @@ export class Table {
 		const {root} = this,
 			top = index * ROW,
 			room = root.clientHeight - 2 * ROW;
-		if (index >= 0 && (top < root.scrollTop || top > root.scrollTop + room)) root.scrollTop = Math.max(0, top - room / 2);
+		if (index >= 0 && (top < root.scrollTop || top > root.scrollTop + room))
+			root.scrollTop = Math.max(0, top - room / 2);
 		this.draw();
 	}
 
@@ -88,7 +89,8 @@ export class Table {
 		}
 		space(list.length - to);
 		this.body.replaceChildren(...rows);
-		if (this.selected >= from && this.selected < to) this.grid.setAttribute("aria-activedescendant", `batch-row-${this.selected}`);
+		if (this.selected >= from && this.selected < to)
+			this.grid.setAttribute("aria-activedescendant", `batch-row-${this.selected}`);
 		else this.grid.removeAttribute("aria-activedescendant");
 	}
 }
@@ -124,7 +126,9 @@ export class Histogram {
 	label(k) {
 		const [lo, hi] = [this.edges[k], this.edges[k + 1]];
 		if (k === 0) return `${this.words} below ${format(hi)}`;
-		return hi === Infinity ? `${this.words} from ${format(lo)}` : `${this.words} from ${format(lo)} to ${format(hi)}`;
+		return hi === Infinity
+			? `${this.words} from ${format(lo)}`
+			: `${this.words} from ${format(lo)} to ${format(hi)}`;
 	}
 
 	show(list) {
@@ -155,7 +159,10 @@ export class Histogram {
 		this.bars.forEach((bar, k) => {
 			const members = this.members?.[k] ?? [];
 			bar.classList.toggle("here", index >= 0 && members.includes(index));
-			bar.setAttribute("aria-pressed", String(chosen.size > 0 && members.length > 0 && members.every((i) => chosen.has(i))));
+			bar.setAttribute(
+				"aria-pressed",
+				String(chosen.size > 0 && members.length > 0 && members.every((i) => chosen.has(i))),
+			);
 		});
 	}
 }

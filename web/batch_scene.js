@@ -103,7 +103,10 @@ class Camera {
 			x = p[i],
 			y = p[i + 1],
 			z = p[i + 2];
-		return [this.middle[0] + this.shift[0] + this.zoom * (r[0] * x + r[1] * y + r[2] * z), this.middle[1] - this.shift[1] - this.zoom * (s[0] * x + s[1] * y + s[2] * z)];
+		return [
+			this.middle[0] + this.shift[0] + this.zoom * (r[0] * x + r[1] * y + r[2] * z),
+			this.middle[1] - this.shift[1] - this.zoom * (s[0] * x + s[1] * y + s[2] * z),
+		];
 	}
 }
 
@@ -112,7 +115,15 @@ const quantile = (values, q) => values.toSorted((a, b) => a - b)[Math.floor(q * 
 export class Picture {
 	/* on: {pick(index)} */
 	constructor(canvas, on) {
-		Object.assign(this, {canvas, on, camera: new Camera(), shown: {}, scales: {force: 1, velocity: 1}, chosen: new Set(), selected: -1});
+		Object.assign(this, {
+			canvas,
+			on,
+			camera: new Camera(),
+			shown: {},
+			scales: {force: 1, velocity: 1},
+			chosen: new Set(),
+			selected: -1,
+		});
 		new ResizeObserver(() => this.fit()).observe(canvas);
 		for (const query of ["(prefers-color-scheme: dark)", "(forced-colors: active)"])
 			matchMedia(query).addEventListener("change", () => this.draw());
@@ -201,10 +212,16 @@ export class Picture {
 		this.places = new Float64Array(list.flatMap((c) => this.local(c.at)));
 		const spacing = radius * Math.min(0.25, 1.6 / Math.sqrt(list.length || 1));
 		const least = (values) => {
-			const usual = quantile(values.filter((v) => v > 0), list.length > 100 ? 0.9 : 1);
+			const usual = quantile(
+				values.filter((v) => v > 0),
+				list.length > 100 ? 0.9 : 1,
+			);
 			return usual > 0 ? spacing / usual : 1;
 		};
-		this.units = {force: least(list.map((c) => (c.force ? Math.max(norm(c.force), 0.7 * Math.abs(c.weight) * c.lambda) : 0))), velocity: least(list.map((c) => (c.velocity ? norm(c.velocity) : 0)))};
+		this.units = {
+			force: least(list.map((c) => (c.force ? Math.max(norm(c.force), 0.7 * Math.abs(c.weight) * c.lambda) : 0))),
+			velocity: least(list.map((c) => (c.velocity ? norm(c.velocity) : 0))),
+		};
 		this.spacing = spacing;
 		this.fit();
 	}
@@ -266,14 +283,19 @@ export class Picture {
 			strokes.paint(to, camera, colours);
 			return strokes.n;
 		}
-		const grid = (cell) => ({cell, across: Math.ceil(width / cell), taken: new Uint8Array(Math.ceil(width / cell) * Math.ceil(height / cell))});
+		const grid = (cell) => ({
+			cell,
+			across: Math.ceil(width / cell),
+			taken: new Uint8Array(Math.ceil(width / cell) * Math.ceil(height / cell)),
+		});
 		const isFree = ({cell, across, taken}, x, y) => {
 			const at = Math.floor(y / cell) * across + Math.floor(x / cell);
 			return !taken[at] && (taken[at] = 1);
 		};
 		const dots = grid(CELL),
 			forces = grid(FORCE_CELL),
-			force = this.units.force * this.scales.force * Math.max(1, (0.9 * FORCE_CELL) / (camera.zoom * this.spacing));
+			force =
+				this.units.force * this.scales.force * Math.max(1, (0.9 * FORCE_CELL) / (camera.zoom * this.spacing));
 		let n = 0,
 			isSliding = null;
 		for (let k = 0; k < seen.length; k += 3) {
@@ -289,7 +311,13 @@ export class Picture {
 			n++;
 			if (!this.shown.force || !c.force || !isFree(forces, x, y)) continue;
 			const at = this.local(c.at);
-			strokes.arrow(at, [0, 1, 2].map((d) => (c.force[d] ?? 0) * force), SOLID, FORCE, 1.6);
+			strokes.arrow(
+				at,
+				[0, 1, 2].map((d) => (c.force[d] ?? 0) * force),
+				SOLID,
+				FORCE,
+				1.6,
+			);
 		}
 		strokes.paint(to, camera, colours);
 		return n + strokes.n;
@@ -311,22 +339,56 @@ export class Picture {
 		strokes.add(at, at, dot, c.status === 1 ? DOT : RING, c.status === 1 ? MOVING : c.status === 0 ? NORMAL : SOFT);
 		if (shown.stencils) this.stencil(strokes, c, at, isMarked ? 2.4 : Math.min(thick, 1.2));
 		if (!c.force) return;
-		if (shown.normals && c.normal) strokes.arrow(at, scaled(c.normal, force * Math.abs(c.weight) * c.lambda || this.spacing / 2), DOUBLE, NORMAL, thick);
+		if (shown.normals && c.normal)
+			strokes.arrow(
+				at,
+				scaled(c.normal, force * Math.abs(c.weight) * c.lambda || this.spacing / 2),
+				DOUBLE,
+				NORMAL,
+				thick,
+			);
 		if (shown.slip && c.velocity) strokes.arrow(at, scaled(c.velocity, velocity), OPEN, SLIP, thick);
 		if (shown.force) strokes.arrow(at, scaled(c.force, force), SOLID, FORCE, 1.2 * thick);
 		if (!c.basis) return;
 		const columns = c.basis[0].map((_, k) => [0, 1, 2].map((d) => c.basis[d]?.[k] ?? 0));
-		if (shown.bases) columns.forEach((column, k) => strokes.add(at, at.map((x, d) => x + column[d] * this.spacing * (k ? 0.3 : 0.5)), 1.4, k ? DASHED : LINE, INK));
+		if (shown.bases)
+			columns.forEach((column, k) =>
+				strokes.add(
+					at,
+					at.map((x, d) => x + column[d] * this.spacing * (k ? 0.3 : 0.5)),
+					1.4,
+					k ? DASHED : LINE,
+					INK,
+				),
+			);
 		if (shown.split) {
-			strokes.add(at, at.map((x, d) => x + (c.along[d] ?? 0) * force), 2, DASHED, FORCE);
+			strokes.add(
+				at,
+				at.map((x, d) => x + (c.along[d] ?? 0) * force),
+				2,
+				DASHED,
+				FORCE,
+			);
 			const corner = at.map((x, d) => x + (c.along[d] ?? 0) * force);
-			strokes.add(corner, corner.map((x, d) => x + (c.across[d] ?? 0) * force), 2, DASHED, STATIC);
+			strokes.add(
+				corner,
+				corner.map((x, d) => x + (c.across[d] ?? 0) * force),
+				2,
+				DASHED,
+				STATIC,
+			);
 		}
 		const isRound = shown.cones || shown.ellipses;
 		if (!isRound || !(c.lambda > 0)) return;
 		const up = c.normal ? scaled(c.normal, force * Math.abs(c.weight) * c.lambda) : [0, 0, 0];
 		axesOf(c).forEach((axes, k) => {
-			const rim = (base) => ARC.map(([x, y]) => base.map((b, d) => b + force * (axes[0] * x * columns[0][d] + (columns[1] ? axes[1] * y * columns[1][d] : 0))));
+			const rim = (base) =>
+				ARC.map(([x, y]) =>
+					base.map(
+						(b, d) =>
+							b + force * (axes[0] * x * columns[0][d] + (columns[1] ? axes[1] * y * columns[1][d] : 0)),
+					),
+				);
 			if (shown.ellipses) strokes.loop(rim(at), 1.4, k ? LINE : DASHED, k ? KINETIC : STATIC);
 			if (!shown.cones || !c.normal) return;
 			const top = rim(at.map((x, d) => x + up[d]));
@@ -345,7 +407,15 @@ export class Picture {
 			first = this.scene.dim === 2 ? [-n[1], n[0], 0] : cross(n, Math.abs(n[0]) < 0.9 ? [1, 0, 0] : [0, 1, 0]),
 			r = (0.3 * this.spacing) / norm(first),
 			second = this.scene.dim === 2 ? [0, 0, 0] : cross(n, first);
-		for (const t of [first, second]) if (norm(t) > 0) strokes.add(at.map((x, d) => x - r * t[d]), at.map((x, d) => x + r * t[d]), width, LINE, SOFT);
+		for (const t of [first, second])
+			if (norm(t) > 0)
+				strokes.add(
+					at.map((x, d) => x - r * t[d]),
+					at.map((x, d) => x + r * t[d]),
+					width,
+					LINE,
+					SOFT,
+				);
 	}
 
 	draw() {

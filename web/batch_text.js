@@ -158,7 +158,8 @@ export function print(value, indent = "") {
 	if (value === null || typeof value !== "object") return JSON.stringify(value);
 	const inner = `${indent}\t`;
 	if (Array.isArray(value)) {
-		if (value.every((v) => v === null || typeof v !== "object")) return `[${value.map((v) => JSON.stringify(v)).join(", ")}]`;
+		if (value.every((v) => v === null || typeof v !== "object"))
+			return `[${value.map((v) => JSON.stringify(v)).join(", ")}]`;
 		return `[\n${value.map((v) => inner + print(v, inner)).join(",\n")}\n${indent}]`;
 	}
 	const entries = Object.entries(value).map(([name, v]) => `${inner}${JSON.stringify(name)}: ${print(v, inner)}`);
