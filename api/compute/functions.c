@@ -322,14 +322,14 @@ bool api_function_evaluate(const struct api_function *function, const struct api
 	return answer_call(&check, &root, &call, render, render->document.root);
 }
 
-/* Checks the calls of a bundle in its order. @param calls  [API_N_FUNCTIONS] */
-static bool check_bundle(struct api_check *check, struct api_field *all, struct call *calls)
+/* Checks the calls of a bundle in its order. @param calls  [API_N_FUNCTIONS]. @return their number; 0 after a fault */
+static int check_bundle(struct api_check *check, struct api_field *all, struct call *calls)
 {
 	const char *name;
 	json_t *parameters;
 	int n = 0;
 	if (!json_object_size(all->node))
-		return api_fault_at(check->fault, API_E_MISSING_FIELD, &all->path, "at least one function is needed");
+		api_fault_at(check->fault, API_E_MISSING_FIELD, &all->path, "at least one function is needed");
 	json_object_foreach((json_t *)(uintptr_t)all->node, name, parameters) { /* the macro takes a non-const object */
 		struct api_field root = api_member(all, name);
 		const struct api_function *function = api_function_find(name);
@@ -338,7 +338,7 @@ static bool check_bundle(struct api_check *check, struct api_field *all, struct 
 		calls[n] = (struct call){.function = function};
 		check_call(check, &root, &calls[n++]);
 	}
-	return !check->fault->status;
+	return check->fault->status ? 0 : n;
 }
 
 bool api_function_bundle(const struct api_document *request, struct api_arena *arena, struct api_render *render,
@@ -354,10 +354,11 @@ bool api_function_bundle(const struct api_document *request, struct api_arena *a
 	const bool ok = api_check_inner(&check, &all);
 	check.whole = NULL; /* a parameter of one function says nothing about another */
 	check.n_misplaced = 0;
-	if (!ok || !check_bundle(&check, &all, calls))
+	const int n = ok ? check_bundle(&check, &all, calls) : 0;
+	if (!n)
 		return false;
 	json_t *answers = api_render_add(render, render->document.root, "functions", json_object());
-	for (size_t i = 0; i < json_object_size(all.node); i++) {
+	for (int i = 0; i < n; i++) {
 		const struct api_field place = api_member(&all, calls[i].function->name);
 		json_t *answer = api_render_add(render, answers, calls[i].function->name, json_object());
 		if (!answer_call(&check, &place, &calls[i], render, answer))

@@ -122,7 +122,7 @@ def test_formulas(text, parts):
 
 
 @pytest.mark.parametrize("prose", ["in N/m³ and m/s", "20 μs, 40 μs", "a block of 3 kg", "in 2D and 3D", "A solver (or two) · a page",
-                                   "version 0.1.0 or later", "I, and a, and 5"])
+                                   "version 12 or later", "I, and a, and 5"])
 def test_prose_is_no_formula(prose):
     assert not [part for part, is_math in formulas.runs(prose) if is_math]
 
