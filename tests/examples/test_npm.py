@@ -123,6 +123,9 @@ def test_stale_types_are_noticed(fail, tmp_path):
     assert "clients/javascript/openapi.d.mts: stale" in fail("scripts/javascript_types", "--check", program)
 
 
+TEXTS = ("/", "/metrics", "/errors/{code}", "/explorer/{file}", "/docs", "/docs/{file}")
+
+
 def test_every_route_compiles_and_runs(tsc, run, server, npm_project, description):
     assert tsc("routes.mts") == ""
     lines = run("node", "routes.mjs", server, cwd=npm_project).splitlines()
@@ -131,7 +134,7 @@ def test_every_route_compiles_and_runs(tsc, run, server, npm_project, descriptio
     for route, kind in called.items():
         method, path = route.split(" ")
         assert (kind == "nothing") == (method in ("HEAD", "DELETE")), route
-        assert (kind == "text") == (method == "GET" and path in ("/", "/metrics", "/errors/{code}", "/explorer/{file}")), route
+        assert (kind == "text") == (method == "GET" and path in TEXTS), route
     assert lines[len(called):] == [
         "potential 1.0833333333333333 gradient 3 0 0 shape 3 3 first column 0", "by mu 2.1666666666666665 by velocities 3 0 0",
         "along mu 2.1666666666666665", "agrees true", "patched 3 -> 1.5", "pattern 0 1 contacts 1", "agrees true", "jvp 4 0 0",
