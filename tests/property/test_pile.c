@@ -380,7 +380,7 @@ static void test_nothing_touches(void **state)
 		make_steps(&p, &rng, n_steps, piles[i].dmin, piles[i].keep, &count);
 		print_message("%d steps: %d limited, %d above 1e-3, %d below 1e-12\n", n_steps, count.limited, count.far,
 		              count.tiny);
-		assert_true(count.limited > n_steps / 2 && count.far > n_steps / 4 && count.tiny > n_steps / 20);
+		assert_true(count.limited > n_steps / 2 && count.far > n_steps / 4 && count.tiny > n_steps / 40);
 	}
 }
 
