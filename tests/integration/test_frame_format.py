@@ -288,6 +288,17 @@ def test_arrays_that_do_not_suit_their_field(server, field, value, pointer, word
     assert word in problem["errors"][0]["detail"]
 
 
+@pytest.mark.parametrize("bad", [[(99999, 2)], [(60000, 0), (99999, 2)], [(0, 0)]])
+def test_numbers_that_threads_share(server, bad):
+    """So many numbers are checked by several threads; the culprits are named in order all the same."""
+    velocities = np.zeros((100000, 3))
+    for place in bad:
+        velocities[place] = np.nan
+    status, _, data = send(server, "/v1/evaluate", batch(Writer(), positions=np.ones((100000, 3)), velocities=velocities))
+    errors = [error["pointer"] for error in json.loads(data)["errors"]]
+    assert (status, errors) == (422, [f"/velocities/{i}/{j}" for i, j in bad]), data
+
+
 @pytest.mark.parametrize("shape", [(2, 1, 1, 1, 1), (1, 1, 1, 1, 2), (1, 1, 1, 1, 1, 1, 2)])
 def test_too_deep_for_a_shape_that_is_not_known(server, shape):
     """Without dim there is no shape to compare with; the numbers are still checked, and the pointer of a wrong one
