@@ -132,7 +132,7 @@ bool api_fault_finding(struct api_fault *fault, const struct fric_error *error, 
 	const struct api_path root = {0}, positions = {&root, "positions", 0}, mesh = {&root, "mesh", 0};
 	if (error->code == FRIC_E_TOO_MANY)
 		return api_fault_at(fault, API_E_TOO_MANY_ENTRIES, &mesh,
-		                    "more pairs are as close as is asked for than the limit of %zu contacts", most);
+		                    "more pairs lie within reach than the limit of %zu contacts", most);
 	if (error->code == FRIC_E_NOT_FINITE)
 		return api_fault_at(fault, API_E_RESULT_OVERFLOW, &positions,
 		                    "a distance, an area or a mollifier does not fit a double");

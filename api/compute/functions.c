@@ -36,7 +36,7 @@ static double drag_slope(double y, double viscous)
 	return viscous;
 }
 
-/* What computes the functions of one value. Those that return pairs share evaluate_entry. */
+/* Evaluators of functions with one value. Functions that return pairs share evaluate_entry. */
 static const struct formula formulas[API_N_FUNCTIONS] = {
 	[API_SMOOTH_FRICTION_F0] = {.friction = fric_smooth_friction_f0},
 	[API_SMOOTH_FRICTION_F1] = {.friction = fric_smooth_friction_f1},

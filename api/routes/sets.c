@@ -262,7 +262,7 @@ static bool carry_anchors(struct api_job *job, struct api_neighbours *now)
 	return code == FRIC_OK || api_fault_core(job->fault, &job->error);
 }
 
-/* What was found for the old set, if the patch changes nothing on which it depends: that is friction, for example. */
+/* The old set's neighbours, if finding does not depend on what the patch changes (friction, for example); else NULL. */
 static struct api_neighbours *found_before(const struct api_job *job)
 {
 	static const char *const members[] = {"mesh", "positions", "previous"};

@@ -344,7 +344,7 @@ void fricp_expect_barrier(const struct fric_query *query, struct reference *r)
 	for (int e = 0; e < s.n; e++) {
 		quad slopes[MOST_DOFS], bend;
 		gradient[e] = (long double)slope_along(&s, e, h, middle, &bend);
-		/* Where edges are parallel the gradient is 0, and differences are of what a step makes of it. */
+		/* At exactly parallel edges the gradient is 0, but a difference over h sees curvature: it sets the scale. */
 		scale = s.mollified ? fmaxl(scale, (long double)bend) : 0;
 		slopes_along(&s, e, h, slopes);
 		for (int f = 0; f < s.n; f++)

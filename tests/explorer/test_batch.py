@@ -114,7 +114,7 @@ def changed(path, value):
 
 
 EV, PV = ("collisions", "edge_vertex"), ("collisions", "plane_vertex")
-# What is changed, the pointer, and the contact that it means; the text that is selected is the value itself.
+# The change, its pointer, and the contact that the pointer names. The selected text is the value itself.
 BROKEN = [
     ((*EV, "vertices", 1, 2), 912, "/collisions/edge_vertex/vertices/1/2", 1),
     ((*EV, "vertices", 0, 1), -1, "/collisions/edge_vertex/vertices/0/1", 0),

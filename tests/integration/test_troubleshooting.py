@@ -512,7 +512,7 @@ OPTIONS = {
     "a body of 211 bytes is longer than the limit of 100 bytes": (["--max-json-bytes", "100"], THREE),
     "3 contacts exceed the limit of 2": (["--max-contacts", "2"], THREE),
     "3 vertices exceed the limit of 2": (["--max-vertices", "2"], THREE),
-    "more pairs are as close as is asked for than the limit of 2 contacts": (["--max-contacts", "2"], CLOSE),
+    "more pairs lie within reach than the limit of 2 contacts": (["--max-contacts", "2"], CLOSE),
     "the answer would be longer than the limit of 500 bytes": (["--max-answer-bytes", "500"], THREE),
     "the request takes more memory than the limit of 16777216 bytes for all requests together (--memory-bytes)":
         (["--memory-bytes", "16777216"], MANY),
