@@ -17,8 +17,9 @@ struct building {
 	const struct fric_context *context;
 	const struct fric_contacts *contacts; /* NULL: the rows are empty */
 	struct block_rows *rows;
-	size_t n_borders, *borders; /* [n_borders + 1] vertices that divide the incidences into about equal shares */
-	size_t *next;     /* [n_members + 1] first a vertex's number of incidences, then the position of its next one */
+	size_t n_shares, *totals; /* [MOST_BLOCKS] number of incidences at the vertices of each block */
+	uint32_t *next;   /* [n_shares, n_members] first the number of a share's incidences at a vertex, then where the next
+	                     one goes */
 	int32_t *lists;   /* [n_incidences, FRIC_MAX_STENCIL] neighbours, packed within each chunk */
 	int64_t *entries; /* [chunks] first the number of a chunk's entries, then the number of entries before the chunk */
 	int64_t end;      /* number of entries up to the end of these rows */
@@ -34,132 +35,144 @@ static bool is_stopped(const struct fric_context *context, size_t i)
 	return i % BETWEEN_STOPS == 0 && fricp_stop_raised(context);
 }
 
-/* The range [begin, end) of vertices that a thread processes. */
-struct own {
-	struct building *task;
-	size_t begin, end;
-};
+/* ---- incidences ---- */
 
-/* Processes one span, at all its vertices or only at the thread's own. */
-typedef void span_part(const struct own *own, struct span span, bool all);
+/* A counting sort by vertex. Each share of the contacts has positions of its own, so that a thread reads only its
+ * contacts, wherever their vertices are. More shares than MOST_SHARES would take more memory than the pattern, and more
+ * time than they save. */
+enum { MOST_SHARES = 8, MOST_BLOCKS = 256, LEAST_BLOCK = 4096 /* vertices */ };
 
-/* Visits the spans that may contain vertices of this thread, in contact order. */
-INLINE void for_own_spans(const struct own *own, span_part *part)
+/* The contact that incidence `at` belongs to, counting in contact order. */
+static size_t contact_at(const struct fric_contacts *c, size_t at)
 {
-	const struct fric_contacts *c = own->task->contacts;
-	for (size_t slot = 0; slot < span_slots(c->n); slot++) {
-		const struct span_extent extent = c->extents[slot];
-		const size_t lowest = (size_t)extent.lowest, highest = (size_t)extent.highest;
-		if (extent.begin < 0 || highest < own->begin || lowest >= own->end)
-			continue;
-		part(own, span_at(c, (size_t)extent.begin), lowest >= own->begin && highest < own->end);
+	for (enum fric_type type = 0; type < FRIC_N_TYPES; type++) {
+		const size_t k = (size_t)fric_stencil_size(type), n = group_size(c, type) * k;
+		if (at < n)
+			return c->start[type] + at / k;
+		at -= n;
+	}
+	return c->n;
+}
+
+/* Shares have about the same number of incidences. */
+static size_t share_begin(const struct building *task, size_t share)
+{
+	const size_t n = task->rows->n_incidences, all = task->n_shares;
+	return contact_at(task->contacts, n / all * share + n % all * share / all);
+}
+
+/* Processes one span of a share. */
+typedef void span_part(const struct building *task, uint32_t *next, struct span span);
+
+/* If stopped, leaves out the rest: later phases do not run then. */
+INLINE void for_share(const struct building *task, size_t share, span_part *part)
+{
+	uint32_t *next = task->next + share * task->rows->n_members;
+	const size_t end = share_begin(task, share + 1);
+	for (size_t i = share_begin(task, share); i < end && !fricp_stop_raised(task->context);) {
+		const struct span span = next_span(task->contacts, i, end);
+		part(task, next, span);
+		i += span.n;
 	}
 }
 
-INLINE bool is_own(const struct own *own, bool all, size_t v)
+static void count_span(const struct building *task, uint32_t *next, struct span span)
 {
-	return all || (v >= own->begin && v < own->end);
-}
-
-INLINE void count_span(const struct own *own, struct span span, bool all)
-{
-	const struct fric_contacts *c = own->task->contacts;
 	for (int k = 0; k < fric_stencil_size(span.type); k++)
 		for (size_t i = span.begin; i < span.begin + span.n; i++)
-			if (is_own(own, all, (size_t)c->vertices[k][i]))
-				own->task->next[(size_t)c->vertices[k][i] + 1]++;
+			next[task->contacts->vertices[k][i]]++;
 }
 
-static void count_part(const struct own *own, struct span span, bool all)
+static void count_share(void *data, size_t share, size_t begin, size_t end, struct fault *fault)
 {
-	if (all)
-		count_span(own, span, true);
-	else
-		count_span(own, span, false);
+	const struct building *task = data;
+	(void)begin, (void)end, (void)fault;
+	fricp_zero(task->context, task->next + share * task->rows->n_members, task->rows->n_members * sizeof(uint32_t));
+	for_share(task, share, count_span);
 }
 
-static void count_at_vertices(void *data, int thread, int n_threads)
+static void sum_block(void *data, size_t block, size_t begin, size_t end, struct fault *fault)
 {
-	struct building *task = data;
-	const size_t n = task->contacts->n_vertices, p = (size_t)thread, all = (size_t)n_threads;
-	const struct own own = {task, n / all * p + n % all * p / all, n / all * (p + 1) + n % all * (p + 1) / all};
-	for_own_spans(&own, count_part);
+	const struct building *task = data;
+	size_t total = 0;
+	(void)fault;
+	for (size_t share = 0; share < task->n_shares; share++)
+		for (size_t v = begin; v < end; v++)
+			total += task->next[share * task->rows->n_members + v];
+	task->totals[block] = total;
+}
+
+/* Turns counts into positions: by vertex, then by share. */
+static void place_block(void *data, size_t block, size_t begin, size_t end, struct fault *fault)
+{
+	const struct building *task = data;
+	size_t at = 0;
+	(void)fault;
+	for (size_t before = 0; before < block; before++)
+		at += task->totals[before];
+	for (size_t v = begin; v < end; v++) {
+		task->rows->first_incidence[v] = at;
+		for (size_t share = 0; share < task->n_shares; share++) {
+			uint32_t *next = &task->next[share * task->rows->n_members + v];
+			const size_t n = *next;
+			*next = (uint32_t)at;
+			at += n;
+		}
+	}
 }
 
 /* Prefetch distance in contacts. Writes would miss the caches, because each contact writes its incidences to as many
  * places as it has members. */
 enum { WRITE_AHEAD = 8 };
 
-INLINE void fetch_ahead(const struct building *task, size_t i, int size)
+/* Every call passes a constant size, so that its loops unroll. Incidences contain the stencil's vertices until places
+ * are known. */
+INLINE void list_sized(const struct building *task, uint32_t *next, struct span span, int size)
 {
-	for (int k = 0; k < size; k++)
-		__builtin_prefetch(&task->rows->incidences[task->next[task->contacts->vertices[k][i + WRITE_AHEAD]]], 1);
-}
-
-/* Every call passes constants for size and `all`, so that its loops unroll. */
-INLINE void list_span(const struct own *own, struct span span, int size, bool all)
-{
-	const struct fric_contacts *c = own->task->contacts;
+	const struct fric_contacts *c = task->contacts;
+	struct incidence *incidences = task->rows->incidences;
 	for (size_t i = span.begin; i < span.begin + span.n; i++) {
 		int32_t stencil[FRIC_MAX_STENCIL];
 		UNROLL
 		for (int k = 0; k < FRIC_MAX_STENCIL; k++)
 			stencil[k] = k < size ? c->vertices[k][i] : (int32_t)PATTERN_NOWHERE;
-		if (all && i + WRITE_AHEAD < span.begin + span.n) /* later contacts may be another thread's */
-			fetch_ahead(own->task, i, size);
+		for (int k = 0; i + WRITE_AHEAD < c->start[span.type + 1] && k < size; k++)
+			__builtin_prefetch(&incidences[next[c->vertices[k][i + WRITE_AHEAD]]], 1);
 		UNROLL
 		for (unsigned k = 0; k < (unsigned)size; k++) {
 			const int4 incidence = {(int32_t)(FRIC_MAX_STENCIL * i + k), stencil[other_member(k, 0)],
 			                        stencil[other_member(k, 1)], stencil[other_member(k, 2)]};
-			if (is_own(own, all, (size_t)stencil[k]))
-				memcpy(&own->task->rows->incidences[own->task->next[stencil[k]]++], &incidence, sizeof(incidence));
+			memcpy(&incidences[next[stencil[k]]++], &incidence, sizeof(incidence));
 		}
 	}
 }
 
-INLINE void list_sized(const struct own *own, struct span span, bool all)
+static void list_span(const struct building *task, uint32_t *next, struct span span)
 {
 	switch (fric_stencil_size(span.type)) {
-	case 1: list_span(own, span, 1, all); break;
-	case 2: list_span(own, span, 2, all); break;
-	case 3: list_span(own, span, 3, all); break;
-	default: list_span(own, span, 4, all); break;
+	case 1: list_sized(task, next, span, 1); break;
+	case 2: list_sized(task, next, span, 2); break;
+	case 3: list_sized(task, next, span, 3); break;
+	default: list_sized(task, next, span, 4); break;
 	}
 }
 
-static void list_part(const struct own *own, struct span span, bool all)
+static void list_share(void *data, size_t share, size_t begin, size_t end, struct fault *fault)
 {
-	if (all)
-		list_sized(own, span, true);
-	else
-		list_sized(own, span, false);
+	(void)begin, (void)end, (void)fault;
+	for_share(data, share, list_span);
 }
 
-static void list_at_vertices(void *data, int thread, int n_threads)
-{
-	struct building *task = data;
-	const size_t n = task->n_borders, p = (size_t)thread, all = (size_t)n_threads;
-	const struct own own = {task, task->borders[n * p / all], task->borders[n * (p + 1) / all]};
-	for_own_spans(&own, list_part);
-}
-
-static void find_borders(const struct building *task)
-{
-	const struct block_rows *rows = task->rows;
-	size_t v = 0;
-	for (size_t t = 0; t < task->n_borders; t++) {
-		while (v < rows->n_members && !is_stopped(task->context, v) &&
-		       task->next[v] < rows->n_incidences / task->n_borders * t)
-			v++;
-		task->borders[t] = v;
-	}
-	task->borders[0] = 0;
-	task->borders[task->n_borders] = rows->n_members;
-}
+/* ---- sizes of arrays ---- */
 
 static size_t first_incidence_bytes(const struct block_rows *rows)
 {
-	return (rows->n_members + 2) * sizeof(size_t);
+	return (rows->n_members + 1) * sizeof(size_t);
+}
+
+static size_t next_bytes(const struct building *task)
+{
+	return task->n_shares * task->rows->n_members * sizeof(uint32_t);
 }
 
 static size_t incidences_bytes(const struct block_rows *rows)
@@ -187,30 +200,7 @@ static size_t indptr_bytes(const struct fric_pattern *p)
 	return (p->n_rows + 1) * sizeof(int64_t);
 }
 
-/* Counting sort of all (contact, corner) by vertex. Incidences contain the stencil's vertices until places are known.
- * If counting was stopped, the counts are incomplete, and listing by them would write out of bounds. */
-static enum fric_code list_incidences(const struct fric_context *context, struct building *task)
-{
-	struct block_rows *rows = task->rows;
-	task->n_borders = (size_t)context->n_threads;
-	task->borders = malloc((task->n_borders + 1) * sizeof(size_t));
-	rows->first_incidence = fricp_take_zeroed(context, first_incidence_bytes(rows));
-	rows->incidences = memory_take(context->memory, incidences_bytes(rows));
-	if (!rows->first_incidence || !rows->incidences || !task->borders)
-		return FRIC_E_MEMORY;
-	if (fricp_stop_raised(context))
-		return FRIC_E_STOPPED;
-	task->next = rows->first_incidence + 1; /* shifted by one, because listing advances each start to its end */
-	fricp_parallel_shares(context, task->contacts->n, count_at_vertices, task);
-	for (size_t v = 1; v <= rows->n_members && !is_stopped(context, v); v++)
-		task->next[v] += task->next[v - 1];
-	if (!fricp_stop_raised(context))
-		find_borders(task);
-	if (fricp_stop_raised(context))
-		return FRIC_E_STOPPED;
-	fricp_parallel_shares(context, task->contacts->n, list_at_vertices, task);
-	return fricp_stop_raised(context) ? FRIC_E_STOPPED : FRIC_OK;
-}
+/* ---- rows ---- */
 
 size_t fricp_first_member(const struct block_rows *rows, size_t incidence)
 {
@@ -385,19 +375,35 @@ static void end_rows(const struct building *task)
 		rows->indptr[r + 1] = task->end;
 }
 
+static bool take_arrays(const struct fric_context *context, struct building *task)
+{
+	const struct fric_memory *memory = context->memory;
+	struct block_rows *rows = task->rows;
+	task->totals = malloc(MOST_BLOCKS * sizeof(size_t));
+	return (task->next = memory_take(memory, next_bytes(task))) &&
+	       (task->lists = memory_take(memory, lists_bytes(rows))) &&
+	       (task->entries = memory_take(memory, entries_bytes(rows))) &&
+	       (rows->first_incidence = memory_take(memory, first_incidence_bytes(rows))) &&
+	       (rows->incidences = memory_take(memory, incidences_bytes(rows))) &&
+	       (rows->diagonal = memory_take(memory, diagonal_bytes(rows))) && task->totals;
+}
+
 /* Finds the incidences and neighbours of all rows. */
 static enum fric_code find_rows(const struct fric_context *context, struct building *task)
 {
 	struct block_rows *rows = task->rows;
-	enum fric_code code = list_incidences(context, task);
-	if (code != FRIC_OK)
-		return code;
-	rows->diagonal = memory_take(context->memory, diagonal_bytes(rows));
-	task->lists = memory_take(context->memory, lists_bytes(rows));
-	task->entries = memory_take(context->memory, entries_bytes(rows));
-	if (!rows->diagonal || !task->lists || !task->entries)
+	const size_t n = rows->n_members, shared = n / MOST_BLOCKS + 1, block = shared > LEAST_BLOCK ? shared : LEAST_BLOCK;
+	const int n_threads = fricp_chunk_threads(context, rows->n_incidences);
+	task->n_shares = n_threads > MOST_SHARES ? MOST_SHARES : (size_t)n_threads;
+	if (!take_arrays(context, task))
 		return FRIC_E_MEMORY;
-	return fricp_parallel_chunks(context, rows->n_incidences, neighbour_chunk, task).code;
+	rows->first_incidence[n] = rows->n_incidences;
+	const struct phase phases[] = {{count_share, task->n_shares, 1, false, NULL},
+	                               {sum_block, n, block, false, NULL},
+	                               {place_block, n, block, false, NULL},
+	                               {list_share, task->n_shares, 1, false, NULL},
+	                               {neighbour_chunk, rows->n_incidences, FRIC_CHUNK, true, NULL}};
+	return fricp_parallel_phases(context, n_threads, phases, sizeof(phases) / sizeof(phases[0]), task).code;
 }
 
 enum { STREAM_FROM = 4 << 20, N_KINDS = 2 }; /* bytes; vertices and bodies */
@@ -444,7 +450,8 @@ static void describe(const struct fric_contacts *contacts, enum fric_triangle tr
 
 static void clear_building(const struct building *task)
 {
-	free(task->borders);
+	free(task->totals);
+	memory_give(task->context->memory, task->next, next_bytes(task));
 	memory_give(task->context->memory, task->lists, lists_bytes(task->rows));
 	memory_give(task->context->memory, task->entries, entries_bytes(task->rows));
 }

@@ -48,6 +48,11 @@ int fricp_team_size(const struct fric_context *context, size_t n)
 	return most > 1 && !context->parallel_from && seconds() < alone_until ? 1 : most;
 }
 
+int fricp_chunk_threads(const struct fric_context *context, size_t n)
+{
+	return n_chunks(n, FRIC_CHUNK) <= 1 ? 1 : fricp_team_size(context, n);
+}
+
 /* ---- loops ---- */
 
 bool fricp_stop_raised(const struct fric_context *context)
@@ -212,8 +217,7 @@ struct fault fricp_parallel_phases(const struct fric_context *context, int n_thr
 struct fault fricp_parallel_chunks(const struct fric_context *context, size_t n, chunk_work *work, void *task)
 {
 	const struct phase phase = {work, n, FRIC_CHUNK, true, NULL};
-	const int n_threads = n_chunks(n, FRIC_CHUNK) <= 1 ? 1 : fricp_team_size(context, n);
-	return fricp_parallel_phases(context, n_threads, &phase, 1, task);
+	return fricp_parallel_phases(context, fricp_chunk_threads(context, n), &phase, 1, task);
 }
 
 /* A task divided into equal shares. */
@@ -233,7 +237,7 @@ static void run_share(void *data, size_t chunk, size_t begin, size_t end, struct
 void fricp_parallel_shares(const struct fric_context *context, size_t n,
                            void (*work)(void *task, int share, int n_shares), void *task)
 {
-	struct shares shares = {work, task, n_chunks(n, FRIC_CHUNK) <= 1 ? 1 : fricp_team_size(context, n)};
+	struct shares shares = {work, task, fricp_chunk_threads(context, n)};
 	const struct phase phase = {run_share, (size_t)shares.n, 1, false, NULL};
 	struct fric_context unstoppable = *context;
 	unstoppable.stop = NULL;

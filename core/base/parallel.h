@@ -28,12 +28,14 @@ struct phase {
 	bool by_position;      /* fault positions are indices of this loop: chunks after a fault may be left out */
 	const uint32_t *order; /* [chunks] order in which they are started; NULL: ascending */
 };
-#define FRIC_MAX_PHASES 4
+#define FRIC_MAX_PHASES 5
 
 /* Number of threads for a loop over n contacts or incidences: 1 if waking others costs more than it saves, and for some
  * time after other processes have delayed them so long that one thread would have been faster. If the context sets
  * parallel_from, delays are ignored. */
 int fricp_team_size(const struct fric_context *context, size_t n);
+/* As fricp_team_size, but 1 if all of them fit into one chunk. */
+int fricp_chunk_threads(const struct fric_context *context, size_t n);
 /* As fricp_team_size, which never exceeds it, but ignores delays: for decisions that last. */
 int fricp_most_threads(const struct fric_context *context, size_t n);
 
