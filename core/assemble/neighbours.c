@@ -21,6 +21,7 @@ void fricp_neighbour_search_open(struct neighbour_search *search, const struct f
 	search->block = NULL;
 	search->block_bytes = 0;
 	memset(search->small_table, 0, sizeof(search->small_table));
+	search->small_table[2 * SEARCH_SMALL] = (struct seen){0, PATTERN_NOWHERE};
 }
 
 void fricp_neighbour_search_close(struct neighbour_search *search)
@@ -48,6 +49,7 @@ static bool reserve(struct neighbour_search *search, size_t degree)
 	search->block_bytes = bytes;
 	search->keys = (uint64_t *)(void *)block;
 	search->table = memset(block + keys_bytes, 0, table_bytes);
+	search->table[size] = (struct seen){0, PATTERN_NOWHERE};
 	search->found = (int32_t *)(void *)(block + keys_bytes + table_bytes);
 	search->ranks = (uint32_t *)(void *)(block + keys_bytes + table_bytes + found_bytes);
 	search->capacity = size / 2;
@@ -72,22 +74,28 @@ INLINE size_t slot_of(const struct neighbour_search *search, int32_t w)
 	return (size_t)(((uint32_t)w * 0x9E3779B97F4A7C15u) >> 24) & search->mask;
 }
 
+INLINE uint64_t key_of(uint32_t stamp, int32_t w)
+{
+	return (uint64_t)stamp << 32 | (uint32_t)w;
+}
+
 /* Does not branch on whether a candidate is new, which is as good as random; only hash collisions branch.
  * @return the candidate's place in the order of first appearance */
 INLINE uint32_t place_of(const struct neighbour_search *search, uint32_t stamp, struct range range, int32_t w,
                          size_t *n)
 {
 	const bool here = (uint32_t)w - (uint32_t)range.lowest <= range.above; /* false for PATTERN_NOWHERE */
+	const uint64_t key = here ? key_of(stamp, w) : 0;
 	size_t at = slot_of(search, w);
 	struct seen *entry = &search->table[here ? at : search->mask + 1];
-	while (__builtin_expect(here & (entry->stamp == stamp) & (entry->vertex != w), 0))
+	while (__builtin_expect((entry->key ^ key) - 1 < UINT32_MAX, 0)) /* same stamp, another vertex */
 		entry = &search->table[at = (at + 1) & search->mask];
-	const bool is_new = here & (entry->stamp != stamp);
-	const uint32_t place = is_new ? (uint32_t)*n : entry->place;
-	*entry = (struct seen){stamp, w, place};
+	const bool is_new = entry->key != key;
+	const uint32_t old = entry->place, place = old ^ ((old ^ (uint32_t)*n) & -(uint32_t)is_new); /* gcc would branch */
+	*entry = (struct seen){key, place};
 	search->found[*n] = w; /* the next candidate overwrites it if it is not new */
 	*n += is_new;
-	return here ? place : PATTERN_NOWHERE;
+	return place;
 }
 
 /* Every stencil contains v, so v comes first, and only the other members are looked up. */
@@ -97,7 +105,7 @@ static size_t collect(const struct neighbour_search *search, int32_t v, struct i
 	const uint32_t stamp = (uint32_t)v + 1;
 	size_t n = 1;
 	search->found[0] = v;
-	search->table[slot_of(search, v)] = (struct seen){stamp, v, 0};
+	search->table[slot_of(search, v)] = (struct seen){key_of(stamp, v), 0};
 	for (struct incidence *e = incidences; e < incidences + degree; e++) {
 		UNROLL
 		for (int j = 0; j < N_OTHERS; j++)

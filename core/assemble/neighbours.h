@@ -16,8 +16,7 @@ enum {
 /* An entry of a hash table with open addressing. An entry without the stamp of the current vertex is free, so the table
  * is never cleared. */
 struct seen {
-	uint32_t stamp;
-	int32_t vertex;
+	uint64_t key; /* the stamp in the upper half, the vertex in the lower half */
 	uint32_t place;
 };
 
@@ -27,7 +26,7 @@ struct neighbour_search {
 	size_t n_vertices;
 	size_t capacity;    /* number of candidates for which the arrays below have room */
 	size_t mask;        /* number of table entries - 1; that number is a power of two and at least 2*capacity */
-	struct seen *table; /* [mask + 2]; the last entry is for candidates outside the triangle */
+	struct seen *table; /* [mask + 2]; the last entry, of key 0, is that of candidates outside the triangle */
 	uint64_t *keys;     /* [2*capacity] */
 	int32_t *found;     /* [capacity + SEARCH_SPARE] neighbours in order of first appearance */
 	uint32_t *ranks;    /* [1 + capacity + SEARCH_SPARE] PATTERN_NOWHERE, then the rank of each found neighbour */
