@@ -51,7 +51,8 @@ INLINE void fill_locals(const struct friction *task, struct block_form form, enu
 
 static void local_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
 {
-	const struct friction *task = data;
+	const struct row_task *rows = data;
+	const struct friction *task = rows->source;
 	const struct fric_contacts *c = task->contacts;
 	(void)chunk;
 	(void)fault;
@@ -426,11 +427,12 @@ static enum fric_code sum_up(const struct fric_context *context, const struct fr
 	                        .data = data,
 	                        .first_block = first_block,
 	                        .streams = streams(context, n_entries * sizeof(double), STREAM_VALUES_FROM)};
+	const size_t n_incidences = task.rows->n_incidences;
+	const struct phase phases[] = {{local_chunk, contacts->n, FRIC_CHUNK, false, NULL},
+	                               {work, n_incidences, FRIC_CHUNK, true, NULL}};
 	enum fric_code code = FRIC_E_MEMORY;
 	if (friction.locals)
-		code = fricp_parallel_chunks(context, contacts->n, local_chunk, &friction).code;
-	if (code == FRIC_OK)
-		code = fricp_parallel_chunks(context, task.rows->n_incidences, work, &task).code;
+		code = fricp_parallel_phases(context, fricp_chunk_threads(context, n_incidences), phases, 2, &task).code;
 	memory_give(context->memory, friction.locals, bytes);
 	return code;
 }
