@@ -1,8 +1,9 @@
 /* Close pairs among those that the caller has. */
 #include "core/base/parallel.h"
+#include "core/find/carry.h"
 #include "core/find/close.h"
 #include "core/find/merge.h"
-#include "core/find/store.h"
+#include "core/find/sort.h"
 
 /* Pairs of one type, each once. Their records are sorted like contacts: `weight` is the contact's number, so that of
  * equal ones the first is kept. */
@@ -12,13 +13,6 @@ struct pairs {
 	enum fric_type type;
 	int32_t *plane; /* [n] the first contact with the same plane */
 };
-
-static void sort_two(int32_t *a, int32_t *b)
-{
-	const int32_t low = *a < *b ? *a : *b, high = *a < *b ? *b : *a;
-	*a = low;
-	*b = high;
-}
 
 /* The same for equal pairs: sides sorted, and of sides of equal size the lower one first. */
 static struct record key_of(const struct pairs *p, size_t i)
@@ -30,11 +24,7 @@ static struct record key_of(const struct pairs *p, size_t i)
 	switch (geometry_of(p->type)) {
 	case TWO_POINTS: sort_two(&v[0], &v[1]); break;
 	case POINT_LINE: sort_two(&v[1], &v[2]); break;
-	case POINT_TRIANGLE:
-		sort_two(&v[1], &v[2]);
-		sort_two(&v[2], &v[3]);
-		sort_two(&v[1], &v[2]);
-		break;
+	case POINT_TRIANGLE: sort_three(v + 1); break;
 	case TWO_LINES:
 		sort_two(&v[0], &v[1]);
 		sort_two(&v[2], &v[3]);
@@ -52,65 +42,22 @@ static struct record key_of(const struct pairs *p, size_t i)
 
 /* ---- equal planes ---- */
 
-static int compare_values(const struct fric_values *values, int dim, size_t i, size_t j)
-{
-	const double *a = values->data + i * values->stride, *b = values->data + j * values->stride;
-	for (int d = 0; d < dim; d++)
-		if (a[d] != b[d])
-			return a[d] < b[d] ? -1 : 1;
-	return 0;
-}
-
-static int compare_planes(const struct fric_group *g, int dim, int32_t i, int32_t j)
-{
-	int by = compare_values(&g->plane_normal, dim, (size_t)i, (size_t)j);
-	by = by ? by : compare_values(&g->plane_origin, dim, (size_t)i, (size_t)j);
-	return by;
-}
-
-/* Sorts contacts by plane, then by number, sifting down a heap. */
-static void sort_planes(const struct fric_group *g, int dim, int32_t *x, size_t n)
-{
-	for (size_t start = n / 2, end = n; end > 1;) {
-		int32_t moved;
-		if (start > 0) {
-			moved = x[--start];
-		} else {
-			moved = x[--end];
-			x[end] = x[0];
-		}
-		size_t at = start;
-		for (size_t child = 2 * at + 1; child < end; child = 2 * at + 1) {
-			if (child + 1 < end) {
-				const int by = compare_planes(g, dim, x[child], x[child + 1]);
-				child += by ? by < 0 : x[child] < x[child + 1];
-			}
-			const int by = compare_planes(g, dim, x[child], moved);
-			if (by ? by < 0 : x[child] <= moved)
-				break;
-			x[at] = x[child];
-			at = child;
-		}
-		x[at] = moved;
-	}
-}
-
 static enum fric_code number_planes(struct pairs *p, int dim, struct store *store)
 {
 	const struct fric_group *g = p->group;
-	int32_t *sorted = store_take(store, g->n, sizeof(*sorted));
+	uint32_t *sorted = store_take(store, g->n, sizeof(*sorted));
 	p->plane = store_take_zeroed(store, g->n, sizeof(*p->plane));
 	if (store->failed)
 		return FRIC_E_MEMORY;
 	if (g->plane_normal.stride == 0 && g->plane_origin.stride == 0)
 		return FRIC_OK;
 	for (size_t i = 0; i < g->n; i++)
-		sorted[i] = (int32_t)i;
-	sort_planes(g, dim, sorted, g->n);
+		sorted[i] = (uint32_t)i;
+	fricp_sort_by_plane(dim, g, sorted, g->n);
 	int32_t first = 0;
 	for (size_t i = 0; i < g->n; i++) {
-		if (i == 0 || compare_planes(g, dim, sorted[i - 1], sorted[i]) != 0)
-			first = sorted[i];
+		if (i == 0 || fricp_compare_planes(dim, g, sorted[i - 1], g, sorted[i]) != 0)
+			first = (int32_t)sorted[i];
 		p->plane[sorted[i]] = first;
 	}
 	return FRIC_OK;

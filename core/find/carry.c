@@ -130,13 +130,14 @@ static void carry_chunk(void *data, size_t chunk, size_t begin, size_t end, stru
 		write_anchor(c, i, continued_by(c, i));
 }
 
-static enum fric_code index_old(const struct fric_context *context, size_t n_vertices, struct carrying *c)
+static enum fric_code index_old(const struct fric_context *context, size_t n_vertices, struct store *store,
+                                struct carrying *c)
 {
-	enum fric_code code = fricp_vertex_pairs(context, &c->old, n_vertices, &c->pairs);
+	enum fric_code code = fricp_vertex_pairs(context, &c->old, n_vertices, store, &c->pairs);
 	if (code == FRIC_OK)
-		code = fricp_vertex_planes(context, &c->old, n_vertices, &c->planes);
+		code = fricp_vertex_planes(context, &c->old, n_vertices, store, &c->planes);
 	if (code == FRIC_OK)
-		code = fricp_place_trees(context, &c->old, &c->pairs, &c->trees);
+		code = fricp_place_trees(context, &c->old, &c->pairs, store, &c->trees);
 	return code;
 }
 
@@ -148,11 +149,10 @@ enum fric_code fric_carry_anchors(const struct fric_context *context, int dim, s
 	struct carrying c = {.old = fricp_contact_list(dim, positions, old),
 	                     .list = fricp_contact_list(dim, positions, groups),
 	                     .anchors = anchors};
-	enum fric_code code = index_old(context, n_vertices, &c);
+	struct store store = {.memory = context->memory};
+	enum fric_code code = index_old(context, n_vertices, &store, &c);
 	if (code == FRIC_OK)
 		code = fricp_parallel_chunks(context, c.list.start[FRIC_N_VERTEX_TYPES], carry_chunk, &c).code;
-	fricp_place_trees_free(context, c.trees);
-	fricp_vertex_planes_free(context, &c.planes);
-	fricp_vertex_pairs_free(context, &c.pairs);
+	store_give_from(&store, 0);
 	return report_code(code, error);
 }

@@ -7,6 +7,7 @@
 #define FRICP_CARRY_H
 
 #include "core/base/types.h"
+#include "core/find/store.h"
 
 /* The groups at vertices as one list of contacts, numbered in the order of types. */
 struct contact_list {
@@ -65,13 +66,16 @@ struct vertex_planes {
 	uint32_t *listed, *sorted;
 };
 
-/* @return FRIC_OK, FRIC_E_MEMORY or FRIC_E_STOPPED; to be freed in any case */
+/* @param store  gives the arrays. @return FRIC_OK, FRIC_E_MEMORY or FRIC_E_STOPPED */
 enum fric_code fricp_vertex_pairs(const struct fric_context *context, const struct contact_list *list,
-                                  size_t n_vertices, struct vertex_pairs *pairs);
-void fricp_vertex_pairs_free(const struct fric_context *context, struct vertex_pairs *pairs);
+                                  size_t n_vertices, struct store *store, struct vertex_pairs *pairs);
 enum fric_code fricp_vertex_planes(const struct fric_context *context, const struct contact_list *list,
-                                   size_t n_vertices, struct vertex_planes *planes);
-void fricp_vertex_planes_free(const struct fric_context *context, struct vertex_planes *planes);
+                                   size_t n_vertices, struct store *store, struct vertex_planes *planes);
+
+/* Compares planes by normal, then by origin; a missing one comes first. @return < 0, 0 or > 0 */
+int fricp_compare_planes(int dim, const struct fric_group *g, size_t i, const struct fric_group *h, size_t j);
+/* Sorts contacts of a group by plane, then by number. */
+void fricp_sort_by_plane(int dim, const struct fric_group *group, uint32_t *contacts, size_t n);
 
 /* Consecutive entries of vertex_pairs.pairs. */
 struct stretch {
@@ -101,10 +105,9 @@ bool fricp_is_nearer(const struct nearest *a, const struct nearest *b);
 /* Search trees of the places of edge_edge contacts, for the stretches of vertex_pairs that are long. */
 struct place_trees;
 /* @return FRIC_OK, FRIC_E_MEMORY or FRIC_E_STOPPED
- * @param trees  NULL if no stretch is long, and on failure */
+ * @param trees  set on FRIC_OK; from the store, NULL if no stretch is long */
 enum fric_code fricp_place_trees(const struct fric_context *context, const struct contact_list *list,
-                                 const struct vertex_pairs *pairs, struct place_trees **trees);
-void fricp_place_trees_free(const struct fric_context *context, struct place_trees *trees);
+                                 const struct vertex_pairs *pairs, struct store *store, struct place_trees **trees);
 /* Replaces *best if a contact of a stretch of edge_edge contacts is nearer to a place. */
 void fricp_nearest_place(const struct place_trees *trees, const struct contact_list *list,
                          const struct vertex_pairs *pairs, struct stretch stretch, const double place[3],

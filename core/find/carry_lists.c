@@ -1,8 +1,8 @@
 #include <string.h>
 
-#include "core/base/memory.h"
 #include "core/base/parallel.h"
 #include "core/find/carry.h"
+#include "core/find/sort.h"
 #include "core/geometry/features.h"
 #include "core/geometry/geometry.h"
 #include "core/motion/stencil.h"
@@ -185,23 +185,22 @@ static void sort_by_first(const struct vertex_pairs *pairs, const size_t *row, c
 			pairs->pairs[pairs->row[half[i].first + 1]++] = (struct vertex_pair){(int32_t)v, half[i].contact};
 }
 
-static size_t row_bytes(size_t n_vertices)
-{
-	return (n_vertices + 2) * sizeof(size_t);
-}
-
 enum fric_code fricp_vertex_pairs(const struct fric_context *context, const struct contact_list *list,
-                                  size_t n_vertices, struct vertex_pairs *pairs)
+                                  size_t n_vertices, struct store *store, struct vertex_pairs *pairs)
 {
 	*pairs = (struct vertex_pairs){.n_vertices = n_vertices, .n = n_pairs(list)};
 	if (!pairs->n)
 		return FRIC_OK;
-	const size_t rows = row_bytes(n_vertices), bytes = pairs->n * sizeof(struct half_sorted);
-	size_t *row = fricp_take_zeroed(context, rows);
-	struct half_sorted *half = memory_take(context->memory, bytes);
-	pairs->row = fricp_take_zeroed(context, rows);
-	pairs->pairs = memory_take(context->memory, pairs->n * sizeof(*pairs->pairs));
-	enum fric_code code = row && half && pairs->row && pairs->pairs ? FRIC_OK : FRIC_E_MEMORY;
+	struct store scratch = {.memory = context->memory};
+	size_t *row = store_take(&scratch, n_vertices + 2, sizeof(*row));
+	struct half_sorted *half = store_take(&scratch, pairs->n, sizeof(*half));
+	pairs->row = store_take(store, n_vertices + 2, sizeof(*pairs->row));
+	pairs->pairs = store_take(store, pairs->n, sizeof(*pairs->pairs));
+	enum fric_code code = scratch.failed || store->failed ? FRIC_E_MEMORY : FRIC_OK;
+	if (code == FRIC_OK) {
+		fricp_zero(context, row, (n_vertices + 2) * sizeof(*row));
+		fricp_zero(context, pairs->row, (n_vertices + 2) * sizeof(*pairs->row));
+	}
 	if (code == FRIC_OK && fricp_stop_raised(context))
 		code = FRIC_E_STOPPED;
 	if (code == FRIC_OK) {
@@ -212,15 +211,8 @@ enum fric_code fricp_vertex_pairs(const struct fric_context *context, const stru
 	}
 	if (code == FRIC_OK)
 		sort_by_first(pairs, row, half);
-	memory_give(context->memory, half, bytes);
-	memory_give(context->memory, row, rows);
+	store_give_from(&scratch, 0);
 	return code;
-}
-
-void fricp_vertex_pairs_free(const struct fric_context *context, struct vertex_pairs *pairs)
-{
-	memory_give(context->memory, pairs->pairs, pairs->n * sizeof(*pairs->pairs));
-	memory_give(context->memory, pairs->row, row_bytes(pairs->n_vertices));
 }
 
 struct stretch fricp_pairs_of(const struct vertex_pairs *pairs, int32_t first, int32_t second)
@@ -280,44 +272,30 @@ static int compare_rows(int dim, struct fric_values a, size_t i, struct fric_val
 	return 0;
 }
 
-static int compare_planes(const struct contact_list *a, size_t i, const struct contact_list *b, size_t j)
+int fricp_compare_planes(int dim, const struct fric_group *g, size_t i, const struct fric_group *h, size_t j)
 {
-	const struct fric_group *g = &a->groups[FRIC_PLANE_VERTEX], *h = &b->groups[FRIC_PLANE_VERTEX];
-	const int by_normal = compare_rows(a->dim, g->plane_normal, i, h->plane_normal, j);
-	return by_normal ? by_normal : compare_rows(a->dim, g->plane_origin, i, h->plane_origin, j);
+	const int by_normal = compare_rows(dim, g->plane_normal, i, h->plane_normal, j);
+	return by_normal ? by_normal : compare_rows(dim, g->plane_origin, i, h->plane_origin, j);
 }
 
-static bool is_before(const struct contact_list *list, uint32_t a, uint32_t b)
+/* The planes of one list. */
+struct planes {
+	int dim;
+	const struct fric_group *group;
+};
+
+static bool plane_before(const void *list, const void *a, const void *b)
 {
-	const int by_plane = compare_planes(list, a, list, b);
-	return by_plane ? by_plane < 0 : a < b;
+	const struct planes *p = list;
+	const uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+	const int by_plane = fricp_compare_planes(p->dim, p->group, i, p->group, j);
+	return by_plane ? by_plane < 0 : i < j;
 }
 
-static void sift_down(const struct contact_list *list, uint32_t *heap, size_t n, size_t at)
+void fricp_sort_by_plane(int dim, const struct fric_group *group, uint32_t *contacts, size_t n)
 {
-	for (size_t child = 2 * at + 1; child < n; child = 2 * at + 1) {
-		if (child + 1 < n && is_before(list, heap[child], heap[child + 1]))
-			child++;
-		if (!is_before(list, heap[at], heap[child]))
-			return;
-		const uint32_t top = heap[at];
-		heap[at] = heap[child];
-		heap[child] = top;
-		at = child;
-	}
-}
-
-/* A heap sort: a vertex may have any number of planes. */
-static void sort_planes(const struct contact_list *list, uint32_t *contacts, size_t n)
-{
-	for (size_t i = n / 2; i-- > 0;)
-		sift_down(list, contacts, n, i);
-	for (size_t i = n; i-- > 1;) {
-		const uint32_t last = contacts[i];
-		contacts[i] = contacts[0];
-		contacts[0] = last;
-		sift_down(list, contacts, i, 0);
-	}
+	const struct planes planes = {dim, group};
+	sort_many(contacts, n, sizeof(*contacts), plane_before, &planes);
 }
 
 /* Contacts are numbered within their group here. */
@@ -333,49 +311,43 @@ static void list_planes(const struct contact_list *list, struct vertex_planes *p
 }
 
 enum fric_code fricp_vertex_planes(const struct fric_context *context, const struct contact_list *list,
-                                   size_t n_vertices, struct vertex_planes *planes)
+                                   size_t n_vertices, struct store *store, struct vertex_planes *planes)
 {
 	*planes = (struct vertex_planes){.n_vertices = n_vertices, .n = list->groups[FRIC_PLANE_VERTEX].n};
-	const size_t bytes = planes->n * sizeof(uint32_t);
 	if (!planes->n)
 		return FRIC_OK;
-	planes->row = fricp_take_zeroed(context, row_bytes(n_vertices));
-	planes->listed = memory_take(context->memory, bytes);
-	planes->sorted = memory_take(context->memory, bytes);
-	if (!planes->row || !planes->listed || !planes->sorted)
+	planes->row = store_take(store, n_vertices + 2, sizeof(*planes->row));
+	planes->listed = store_take(store, planes->n, sizeof(*planes->listed));
+	planes->sorted = store_take(store, planes->n, sizeof(*planes->sorted));
+	if (store->failed)
 		return FRIC_E_MEMORY;
+	fricp_zero(context, planes->row, (n_vertices + 2) * sizeof(*planes->row));
 	if (fricp_stop_raised(context))
 		return FRIC_E_STOPPED;
 	list_planes(list, planes);
 	for (size_t v = 0; v < n_vertices; v++)
-		sort_planes(list, planes->sorted + planes->row[v], planes->row[v + 1] - planes->row[v]);
+		fricp_sort_by_plane(list->dim, &list->groups[FRIC_PLANE_VERTEX], planes->sorted + planes->row[v],
+		                    planes->row[v + 1] - planes->row[v]);
 	return FRIC_OK;
-}
-
-void fricp_vertex_planes_free(const struct fric_context *context, struct vertex_planes *planes)
-{
-	const size_t bytes = planes->n * sizeof(uint32_t);
-	memory_give(context->memory, planes->sorted, bytes);
-	memory_give(context->memory, planes->listed, bytes);
-	memory_give(context->memory, planes->row, row_bytes(planes->n_vertices));
 }
 
 int64_t fricp_same_plane(const struct vertex_planes *planes, const struct contact_list *of,
                          const struct contact_list *list, size_t contact)
 {
+	const struct fric_group *own = &list->groups[FRIC_PLANE_VERTEX], *others = &of->groups[FRIC_PLANE_VERTEX];
 	const size_t i = contact - list->start[FRIC_PLANE_VERTEX];
-	const int32_t vertex = list->groups[FRIC_PLANE_VERTEX].vertices[i];
+	const int32_t vertex = own->vertices[i];
 	if (!planes->n || planes->row[vertex] == planes->row[vertex + 1])
 		return -1;
 	size_t begin = planes->row[vertex], end = planes->row[vertex + 1];
 	const size_t first = begin, last = end;
 	while (begin < end) {
 		const size_t middle = begin + (end - begin) / 2;
-		if (compare_planes(of, planes->sorted[middle], list, i) < 0)
+		if (fricp_compare_planes(of->dim, others, planes->sorted[middle], own, i) < 0)
 			begin = middle + 1;
 		else
 			end = middle;
 	}
-	const bool equal = begin < last && compare_planes(of, planes->sorted[begin], list, i) == 0;
+	const bool equal = begin < last && fricp_compare_planes(of->dim, others, planes->sorted[begin], own, i) == 0;
 	return (int64_t)(of->start[FRIC_PLANE_VERTEX] + (equal ? planes->sorted[begin] : planes->listed[first]));
 }

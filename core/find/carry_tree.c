@@ -1,7 +1,6 @@
 /* A tree divides the places of a stretch in halves along the axis on which they are widest; a node is in the middle of
  * its own stretch. Each node has the lowest contact below it, so that a search among many equal places, as of edges
  * that all touch at the vertex of a fan, ends soon, too. */
-#include "core/base/memory.h"
 #include "core/base/parallel.h"
 #include "core/find/carry.h"
 
@@ -148,7 +147,7 @@ static void list_stretches(const struct contact_list *list, const struct vertex_
 }
 
 enum fric_code fricp_place_trees(const struct fric_context *context, const struct contact_list *list,
-                                 const struct vertex_pairs *pairs, struct place_trees **out)
+                                 const struct vertex_pairs *pairs, struct store *store, struct place_trees **out)
 {
 	struct place_trees found = {0};
 	*out = NULL;
@@ -157,35 +156,17 @@ enum fric_code fricp_place_trees(const struct fric_context *context, const struc
 	list_stretches(list, pairs, &found);
 	if (!found.n)
 		return fricp_stop_raised(context) ? FRIC_E_STOPPED : FRIC_OK;
-	struct place_trees *trees = memory_take_zeroed(context->memory, sizeof(*trees));
-	if (!trees)
+	*out = store_take(store, 1, sizeof(**out));
+	found.trees = store_take(store, found.n, sizeof(*found.trees));
+	found.nodes = store_take(store, found.n_nodes, sizeof(*found.nodes));
+	if (store->failed)
 		return FRIC_E_MEMORY;
-	*trees = found;
-	trees->trees = memory_take(context->memory, found.n * sizeof(*trees->trees));
-	trees->nodes = memory_take(context->memory, found.n_nodes * sizeof(*trees->nodes));
-	struct building building = {list, pairs, trees};
+	list_stretches(list, pairs, &found);
+	**out = found;
+	struct building building = {list, pairs, *out};
 	const struct phase phase = {build_chunk, found.n, 1, false, NULL};
-	enum fric_code code = FRIC_E_MEMORY;
-	if (trees->trees && trees->nodes) {
-		list_stretches(list, pairs, trees);
-		code = fricp_parallel_phases(context, found.n > 1 ? fricp_team_size(context, found.n_nodes) : 1, &phase, 1,
-		                             &building)
-		           .code;
-	}
-	if (code == FRIC_OK)
-		*out = trees;
-	else
-		fricp_place_trees_free(context, trees);
-	return code;
-}
-
-void fricp_place_trees_free(const struct fric_context *context, struct place_trees *trees)
-{
-	if (!trees)
-		return;
-	memory_give(context->memory, trees->nodes, trees->n_nodes * sizeof(*trees->nodes));
-	memory_give(context->memory, trees->trees, trees->n * sizeof(*trees->trees));
-	memory_give(context->memory, trees, sizeof(*trees));
+	const int n_threads = found.n > 1 ? fricp_team_size(context, found.n_nodes) : 1;
+	return fricp_parallel_phases(context, n_threads, &phase, 1, &building).code;
 }
 
 /* ---- searching ---- */

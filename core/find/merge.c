@@ -3,51 +3,28 @@
 #include <math.h>
 
 #include "core/base/parallel.h"
+#include "core/find/sort.h"
 
 /* ---- sorting ---- */
 
-static int compare(const struct record *a, const struct record *b)
+static bool record_before(const void *unused, const void *one, const void *other)
 {
+	const struct record *a = one, *b = other;
+	(void)unused;
 	for (int k = 0; k < FRIC_MAX_STENCIL; k++)
 		if (a->v[k] != b->v[k])
-			return a->v[k] < b->v[k] ? -1 : 1;
-	return (a->weight > b->weight) - (a->weight < b->weight);
+			return a->v[k] < b->v[k];
+	return a->weight < b->weight;
 }
 
 enum { FEW = 16 };
 
-static void sort_few(struct record *r, size_t n)
+static void sort_bucket(struct record *r, size_t n)
 {
-	for (size_t i = 1; i < n; i++) {
-		const struct record moved = r[i];
-		size_t at = i;
-		for (; at > 0 && compare(&r[at - 1], &moved) > 0; at--)
-			r[at] = r[at - 1];
-		r[at] = moved;
-	}
-}
-
-/* Sorts by sifting down a heap: in place, and n log n at worst. */
-static void sort_many(struct record *r, size_t n)
-{
-	for (size_t start = n / 2, end = n; end > 1;) {
-		struct record moved;
-		if (start > 0) {
-			moved = r[--start];
-		} else {
-			moved = r[--end];
-			r[end] = r[0];
-		}
-		size_t at = start;
-		for (size_t child = 2 * at + 1; child < end; child = 2 * at + 1) {
-			child += child + 1 < end && compare(&r[child], &r[child + 1]) < 0;
-			if (compare(&r[child], &moved) <= 0)
-				break;
-			r[at] = r[child];
-			at = child;
-		}
-		r[at] = moved;
-	}
+	if (n <= FEW)
+		sort_few(r, n, sizeof(*r), record_before, NULL);
+	else
+		sort_many(r, n, sizeof(*r), record_before, NULL);
 }
 
 static void count_records(struct sorting *s, const struct records *records, int n_shares, enum fric_type type)
@@ -60,8 +37,8 @@ static void count_records(struct sorting *s, const struct records *records, int 
 		s->starts[v + 1] += s->starts[v];
 }
 
-/* Moves records into buckets. `starts` become the buckets' ends: each starts
- * where the previous one ends. */
+/* Moves records into buckets. `starts` become the buckets' ends: each starts where the previous one
+ * ends. */
 static void move_records(struct sorting *s, struct records *records, int n_shares, enum fric_type type)
 {
 	for (int share = 0; share < n_shares; share++) {
@@ -78,7 +55,7 @@ static void sort_buckets(void *task, size_t chunk, size_t begin, size_t end, str
 	(void)chunk, (void)fault;
 	for (size_t v = begin; v < end; v++) {
 		const size_t first = v > 0 ? s->starts[v - 1] : 0, n = s->starts[v] - first;
-		(n <= FEW ? sort_few : sort_many)(s->sorted + first, n);
+		sort_bucket(s->sorted + first, n);
 	}
 }
 

@@ -2,6 +2,7 @@
 
 #include "core/base/fault.h"
 #include "core/base/parallel.h"
+#include "core/find/sort.h"
 
 enum { CHECKED_AT_A_TIME = 1 << 16 }; /* elements between two looks at the stop flag */
 
@@ -83,13 +84,6 @@ static size_t unite(struct primitive *items, size_t n)
 	return kept;
 }
 
-static void sort_two(int32_t *a, int32_t *b)
-{
-	const int32_t low = *a < *b ? *a : *b, high = *a < *b ? *b : *a;
-	*a = low;
-	*b = high;
-}
-
 /* ---- faces and edges ---- */
 
 /* From the numbers of primitives of each lower vertex to the first ones. */
@@ -110,9 +104,7 @@ static enum fric_code make_faces(struct making *m)
 		return FRIC_E_MEMORY;
 	for (size_t i = 0; i < n; i++) {
 		struct primitive f = {{s->faces[3 * i], s->faces[3 * i + 1], s->faces[3 * i + 2]}, (int32_t)i};
-		sort_two(&f.v[0], &f.v[1]);
-		sort_two(&f.v[1], &f.v[2]);
-		sort_two(&f.v[0], &f.v[1]);
+		sort_three(f.v);
 		items[i] = f;
 	}
 	const enum fric_code code = sort_primitives(m, 3, items, other, n);
@@ -229,30 +221,6 @@ static int compare_numbers(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Sorts by sifting down a heap: in place, and n log n at worst. */
-static void sort_numbers(uint64_t *x, size_t n)
-{
-	for (size_t start = n / 2, end = n; end > 1;) {
-		if (start > 0) {
-			start--;
-		} else {
-			const uint64_t last = x[--end];
-			x[end] = x[0];
-			x[0] = last;
-		}
-		const uint64_t moved = x[start];
-		size_t at = start;
-		for (size_t child = 2 * at + 1; child < end; child = 2 * at + 1) {
-			child += child + 1 < end && x[child] < x[child + 1];
-			if (x[child] <= moved)
-				break;
-			x[at] = x[child];
-			at = child;
-		}
-		x[at] = moved;
-	}
-}
-
 static size_t unite_numbers(uint64_t *x, size_t n)
 {
 	size_t kept = 0;
@@ -310,7 +278,7 @@ static enum fric_code ignore_labels(struct making *m)
 		pairs[2 * i] = a << 32 | b;
 		pairs[2 * i + 1] = b << 32 | a;
 	}
-	sort_numbers(pairs, 2 * s->n_ignored);
+	sort_many(pairs, 2 * s->n_ignored, sizeof(*pairs), number_before, NULL);
 	return number_labels(m, pairs, unite_numbers(pairs, 2 * s->n_ignored));
 }
 

@@ -4,6 +4,7 @@
 
 #include "core/base/inline.h"
 #include "core/base/parallel.h"
+#include "core/find/sort.h"
 
 /* An item is the place of a vertex on the curve, then the vertex. */
 enum { AXIS_BITS = 11, VERTEX_BITS = 31, DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS, N_DIGITS = 3 };
@@ -122,17 +123,6 @@ static size_t digit_of(uint64_t item, int digit)
 	return item >> (VERTEX_BITS + digit * DIGIT_BITS) & (DIGITS - 1);
 }
 
-static void sort_few(uint64_t *items, size_t n)
-{
-	for (size_t i = 1; i < n; i++) {
-		const uint64_t moved = items[i];
-		size_t at = i;
-		for (; at > 0 && items[at - 1] > moved; at--)
-			items[at] = items[at - 1];
-		items[at] = moved;
-	}
-}
-
 /* Ranges of up to LEAST items keep their order, those of up to FEW are sorted by insertion. */
 enum { LEAST = 8, FEW = 32, DEEPEST = 100 };
 
@@ -195,7 +185,7 @@ static enum fric_code order_range(struct ordering *o, size_t begin, size_t n, in
 	for (size_t i = 0; i < n && depth > 0; i += PLACED_AT_A_TIME)
 		place_few(o, items + i, n - i < PLACED_AT_A_TIME ? n - i : PLACED_AT_A_TIME);
 	if (n <= FEW)
-		sort_few(items, n);
+		sort_few(items, n, sizeof(*items), number_before, NULL);
 	else if (code == FRIC_OK)
 		code = sort_items(o, items, o->other + begin, n, digits);
 	return code == FRIC_OK && depth < DEEPEST ? order_cells(o, begin, n, depth, digits) : code;
