@@ -124,11 +124,6 @@ static bool answer_collisions(struct api_job *job)
 	return true;
 }
 
-static void free_found(void *found)
-{
-	fric_found_free(found);
-}
-
 static bool answer(struct api_job *job)
 {
 	struct api_finding *f = job->more;
@@ -140,8 +135,7 @@ static bool answer(struct api_job *job)
 		api_render_found_distances(job, q->dim, f->found);
 	if (q->outputs[API_FOUND_LONGEST_STEP] && !(q->has_mesh ? step_of_mesh : step_of_candidates)(job))
 		return false;
-	api_render_lend(&job->render, f->found, free_found);
-	f->found = NULL;
+	api_render_lend_found(job, &f->found);
 	return true;
 }
 

@@ -58,37 +58,38 @@ static bool is_usable(double factor)
 	return isfinite(factor) && factor > 0 && isfinite(1 / factor) && fabs(factor - 1) > 1e-12;
 }
 
-static bool try_velocities(struct api_explaining *x, const struct api_scene *base, double h)
+/* Tries a scene whose velocities, or eps_v, are h times those of the request. */
+static bool try_scene(struct api_explaining *x, const struct api_scene *scene, double h, bool of_eps_v)
 {
-	struct api_scene scene = *base;
 	struct api_guess guess = api_guess_begin(API_DISPLACEMENT_FOR_VELOCITY, h);
-	scene.velocities = multiply(x, base->velocities, h);
-	const enum fric_code code = api_scene_evaluate(x, &scene);
+	const enum fric_code code = api_scene_evaluate(x, scene);
 	if (code != FRIC_OK)
 		return api_guess_goes_on(x, code);
 	fit_powers(x, h, &guess);
-	API_DETAIL(&guess,
-	           "it is the result at %.6g times the velocities with the same eps_v: displacements, which need eps_v"
-	           " times the time step?",
-	           h);
+	if (of_eps_v)
+		API_DETAIL(&guess,
+		           "it is the result with %.6g times eps_v: a displacement's eps_v with velocities, or the reverse?",
+		           h);
+	else
+		API_DETAIL(&guess,
+		           "it is the result at %.6g times the velocities with the same eps_v: displacements, which need eps_v"
+		           " times the time step?",
+		           h);
 	api_guess_take(x, &guess);
 	return true;
+}
+
+static bool try_velocities(struct api_explaining *x, const struct api_scene *base, double h)
+{
+	struct api_scene scene = *base;
+	scene.velocities = multiply(x, base->velocities, h);
+	return try_scene(x, &scene, h, false);
 }
 
 static bool try_eps_v(struct api_explaining *x, const struct api_scene *base, double h)
 {
 	struct api_scene scene = *base;
-	struct api_guess guess = api_guess_begin(API_DISPLACEMENT_FOR_VELOCITY, h);
-	if (!scale_eps_v(x, &scene.batch, h))
-		return false;
-	const enum fric_code code = api_scene_evaluate(x, &scene);
-	if (code != FRIC_OK)
-		return api_guess_goes_on(x, code);
-	fit_powers(x, h, &guess);
-	API_DETAIL(&guess,
-	           "it is the result with %.6g times eps_v: a displacement's eps_v with velocities, or the reverse?", h);
-	api_guess_take(x, &guess);
-	return true;
+	return scale_eps_v(x, &scene.batch, h) && try_scene(x, &scene, h, true);
 }
 
 static bool try_both(struct api_explaining *x, const struct api_scene *base, double h)

@@ -64,6 +64,17 @@ void api_render_found_distances(struct api_job *job, size_t dim, const struct fr
 	}
 }
 
+static void free_found(void *found)
+{
+	fric_found_free(found);
+}
+
+void api_render_lend_found(struct api_job *job, struct fric_found **found)
+{
+	api_render_lend(&job->render, *found, free_found);
+	*found = NULL;
+}
+
 void api_render_step(struct api_job *job, double step, enum fric_type type, const int32_t *vertices)
 {
 	struct api_render *r = &job->render;

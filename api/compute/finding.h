@@ -13,6 +13,8 @@ void api_render_found(struct api_job *job, size_t dim, const struct fric_group g
                       bool has_anchors);
 /* Adds distances. They belong to `found`. */
 void api_render_found_distances(struct api_job *job, size_t dim, const struct fric_found *found);
+/* Hands the contacts over to the answer, which frees them, and sets *found to NULL. */
+void api_render_lend_found(struct api_job *job, struct fric_found **found);
 /* Adds longest_step. @param vertices  [k] of the pair that limits it, in the arena; NULL: nothing does */
 void api_render_step(struct api_job *job, double step, enum fric_type type, const int32_t *vertices);
 /* Computes longest_step over all pairs of a mesh, and adds it. */

@@ -60,19 +60,13 @@ static void copy_group(struct api_job *job, enum fric_type type, struct fric_gro
 	g->anchor.data = copied(job, g->anchor.data, g->n * job->facts.dim, sizeof(double));
 }
 
-static void free_found(void *found)
-{
-	fric_found_free(found);
-}
-
 static bool list_merged(struct api_job *job, struct fric_group groups[FRIC_N_VERTEX_TYPES])
 {
 	struct listing *l = job->more;
 	const struct api_neighbours *n = job->set->neighbours;
 	const struct api_found_planes planes = {{n->normals, n->dim}, {n->origins, n->dim}};
-	api_render_lend(&job->render, l->found, free_found);
 	const struct fric_found *found = l->found;
-	l->found = NULL;
+	api_render_lend_found(job, &l->found);
 	api_render_found_counts(job, n->n_vertices, found);
 	return api_found_groups(&job->arena, n->dim, found, &planes, groups, job->fault);
 }

@@ -64,8 +64,8 @@ static bool tell_refusal(const struct api_bridge *bridge, struct api_response *r
 
 /* ---- operations without contacts ---- */
 
-/* Renders a small answer. */
-typedef bool renderer(struct api_bridge *bridge, struct api_render *render);
+/* Variants of the operations. */
+enum { MODEL_INFO, INPUT_SIZES, OUTPUT_SIZES };
 
 static bool render_support(struct api_bridge *bridge, struct api_render *render)
 {
@@ -80,7 +80,7 @@ static bool render_support(struct api_bridge *bridge, struct api_render *render)
 	return true;
 }
 
-static bool render_sizes(struct api_bridge *bridge, struct api_render *render, const char *name, bool of_inputs)
+static bool render_sizes(struct api_bridge *bridge, struct api_render *render, bool of_inputs)
 {
 	if (!api_bridge_configure(bridge))
 		return false;
@@ -90,23 +90,10 @@ static bool render_sizes(struct api_bridge *bridge, struct api_render *render, c
 		return api_fault_no_memory(bridge->fault);
 	for (size_t i = 0; i < n; i++)
 		sizes[i] = (int64_t)(of_inputs ? bridge->inputs[i].n : api_bridge_output_size(bridge));
-	api_render_add(render, render->document.root, name, api_render_array(render, API_I64, sizes, n, 0, 0));
+	api_render_add(render, render->document.root, of_inputs ? "inputSizes" : "outputSizes",
+	               api_render_array(render, API_I64, sizes, n, 0, 0));
 	return true;
 }
-
-static bool render_input_sizes(struct api_bridge *bridge, struct api_render *render)
-{
-	return render_sizes(bridge, render, "inputSizes", true);
-}
-
-static bool render_output_sizes(struct api_bridge *bridge, struct api_render *render)
-{
-	return render_sizes(bridge, render, "outputSizes", false);
-}
-
-/* Variants of the operations. */
-enum { MODEL_INFO, INPUT_SIZES, OUTPUT_SIZES };
-static renderer *const renderers[] = {render_support, render_input_sizes, render_output_sizes};
 
 static bool describe(const struct api_call *call)
 {
@@ -114,8 +101,11 @@ static bool describe(const struct api_call *call)
 	struct api_bridge bridge = {
 		.service = call->service, .request = call->request, .arena = &arena, .fault = call->fault};
 	struct api_render render;
+	const int variant = call->operation->variant;
 	bool ok = api_render_start(&render, &arena) || api_fault_no_memory(call->fault);
-	ok = ok && api_bridge_begin(&bridge) && renderers[call->operation->variant](&bridge, &render);
+	ok = ok && api_bridge_begin(&bridge);
+	ok = ok && (variant == MODEL_INFO ? render_support(&bridge, &render)
+	                                  : render_sizes(&bridge, &render, variant == INPUT_SIZES));
 	ok = api_answer_finish(call, &render, ok);
 	api_bridge_end(&bridge);
 	api_arena_free(&arena);

@@ -303,28 +303,14 @@ static void slopes_along(const struct subject *s, int e, quad h, quad out[MOST_D
 	}
 }
 
-static long double largest_size(const long double *x, int n)
-{
-	long double most = 0;
-	for (int e = 0; e < n; e++)
-		most = fmaxl(most, fabsl(x[e]));
-	return most;
-}
-
-static void add_expected(struct expected *sum, long double value, long double scale)
-{
-	sum->value += value;
-	sum->scale += floored(scale);
-}
-
 static void add_block(long double block[MOST_DOFS][MOST_DOFS], struct reference *r)
 {
-	const long double scale = largest_size(block[0], MOST_DOFS * MOST_DOFS);
+	const long double scale = largest_size_of(block[0], MOST_DOFS * MOST_DOFS);
 	for (int e = 0; e < r->m; e++)
 		for (int f = 0; f < r->m; f++) {
 			const long double x = test_vector(r->row.dof[f]);
-			add_expected(&r->block[e][f], block[e][f], scale);
-			add_expected(&r->row.product[e], block[e][f] * x, scale * fabsl(x));
+			add(&r->block[e][f], block[e][f], scale);
+			add(&r->row.product[e], block[e][f] * x, scale * fabsl(x));
 		}
 }
 
@@ -350,8 +336,8 @@ void fricp_expect_barrier(const struct fric_query *query, struct reference *r)
 		for (int f = 0; f < s.n; f++)
 			block[e][f] = time_step * (long double)slopes[f];
 	}
-	add_expected(&r->row.potential, energy, fabsl(energy));
+	add(&r->row.potential, energy, fabsl(energy));
 	for (int e = 0; e < s.n; e++)
-		add_expected(&r->row.gradient[e], gradient[e], fmaxl(scale, largest_size(gradient, s.n)));
+		add(&r->row.gradient[e], gradient[e], fmaxl(scale, largest_size_of(gradient, s.n)));
 	add_block(block, r);
 }

@@ -39,15 +39,6 @@ static long double error_of_slip(const struct fric_contacts *c, size_t i, const 
 	return USUAL_ROUNDING * sum;
 }
 
-/* The largest mu_aniso of a contact, or 1 for spin and rolling. */
-static double largest_scaling(const struct fric_contacts *c, enum fric_type type, size_t i)
-{
-	double most = is_of_bodies(type) ? 1 : 0;
-	for (int t = 0; t < c->dim - 1; t++)
-		most = fmax(most, *column_at(c->mu_aniso[t], i));
-	return most;
-}
-
 static struct textbook law_at(const struct fric_contacts *c, size_t i, const struct slip *slip)
 {
 	struct fric_law law = c->law;

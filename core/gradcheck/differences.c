@@ -1,8 +1,5 @@
 #include "core/gradcheck/differences.h"
 
-#include <math.h>
-
-#include "core/base/quad.h"
 #include "core/law/textbook.h"
 
 /* One Newton step doubles the digits of the long double root. */
@@ -71,14 +68,6 @@ static bool reaches(int n, const long double *x, double eps_v, int times)
 	return squared >= limit * limit;
 }
 
-static long double largest_of(const long double *x, int n)
-{
-	long double most = 0;
-	for (int t = 0; t < n; t++)
-		most = fmaxl(most, fabsl(x[t]));
-	return most;
-}
-
 static void first_differences(const struct textbook *p, int n, const quad *x, quad h, long double *out)
 {
 	for (int t = 0; t < n; t++)
@@ -119,7 +108,7 @@ void fricp_differences_at(const struct fric_law *law, const quad *areas, double 
 	out->mu = textbook_largest(law, mu_s, mu_k, out->slides);
 	out->blur = (long double)(textbook_blur(&p, z, 2 * step, known_ratio(z)) + noise_of(out->mu, z, step));
 	if (law_has_tail(p.law))
-		out->known = (long double)known_ratio(z) * (largest_of(out->hessian, n * (n + 1) / 2) + out->blur);
+		out->known = (long double)known_ratio(z) * (largest_size_of(out->hessian, n * (n + 1) / 2) + out->blur);
 }
 
 /* The potential of the drag after a step h along direction t. */

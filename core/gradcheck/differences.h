@@ -6,12 +6,23 @@
 #ifndef FRIC_DIFFERENCES_H
 #define FRIC_DIFFERENCES_H
 
+#include <math.h>
+
 #include "core/base/quad.h"
 #include "core/fric.h"
 
 /* The step relative to the slip, or to eps_v if that is larger. A second difference then loses 2^-113 / 2^-72, about
  * 1e-12, to rounding, and at most about 1e-10 to truncation where the third derivative jumps. */
 #define DIFFERENCES_STEP 0x1p-36L
+
+/* The largest absolute value. */
+static inline long double largest_size_of(const long double *x, int n)
+{
+	long double most = 0;
+	for (int e = 0; e < n; e++)
+		most = fmaxl(most, fabsl(x[e]));
+	return most;
+}
 
 enum { MOST_DIRECTIONS = 5, MOST_PAIRS = MOST_DIRECTIONS * (MOST_DIRECTIONS + 1) / 2 };
 

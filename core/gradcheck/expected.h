@@ -97,6 +97,15 @@ static inline double largest_of(const double *x, size_t n)
 	return most;
 }
 
+/* The largest mu_aniso of a contact, or 1 for spin and rolling. */
+static inline double largest_scaling(const struct fric_contacts *c, enum fric_type type, size_t i)
+{
+	double most = is_of_bodies(type) ? 1 : 0;
+	for (int t = 0; t < c->dim - 1; t++)
+		raise_to(&most, *column_at(c->mu_aniso[t], i));
+	return most;
+}
+
 /* Below the smallest normal double, results and intermediate values lose digits: scales are at least that large. */
 static inline long double floored(long double scale)
 {

@@ -33,14 +33,6 @@ static struct place place_of(const struct fric_contacts *contacts, const struct 
 	return p;
 }
 
-static double largest_scaling(const struct place *p)
-{
-	double most = is_of_bodies(p->type) ? 1 : 0;
-	for (int t = 0; t < p->c->dim - 1; t++)
-		most = fmax(most, *column_at(p->c->mu_aniso[t], p->i));
-	return most;
-}
-
 static void find_arms(const struct place *p, struct share *out)
 {
 	const int width = n_member_dofs(p->c->dim, p->type);
@@ -81,7 +73,7 @@ static void find_sizes(const struct place *p, const double *velocities, struct s
 		drag_force(p->c, p->i, &slip, drag);
 	for (int t = 0; t < slip.n; t++)
 		squared += (force[t] + drag[t]) * (force[t] + drag[t]);
-	const long double scaling = largest_scaling(p), y = slip_speed(&slip), eps_v = slip.eps_v,
+	const long double scaling = largest_scaling(p->c, p->type, p->i), y = slip_speed(&slip), eps_v = slip.eps_v,
 					  motion = size_of_motion(p, velocities, out) * LEAST_SLIP;
 	const long double cone = fabsl(long_force(p->c, p->i)) *
 	                         textbook_largest(&p->c->law, slip.mu_s, slip.mu_k, slip.slides);

@@ -8,7 +8,6 @@
 #include "core/law/rising.h"
 
 #define FRIC_ADHESION_DEFINE(real, suffix) \
-	FRIC_NO_SHAPE(adhesion, real, suffix) \
 	INLINE bool adhesion_low##suffix(struct law_point##suffix a) \
 	{ \
 		(void)a; \
@@ -34,17 +33,13 @@
 		const real z = a.z, z2 = z * z, left = 2 - z; \
 		const bool held = !a.broken; \
 		(void)beyond; \
-		return (struct law_derivatives##suffix){held ? z2 * (1 - z * ((real)1 / 3)) : (real)4 / 3, \
-		                                        0, \
-		                                        a.mu_s * (held ? -(z2 * (3 - 2 * z)) * ((real)1 / 3) : (real)4 / 3), \
-		                                        0, \
-		                                        (held & (left > 0)) ? left : 0, \
-		                                        0, \
-		                                        held ? -2 * a.mu_s * a.r : 0, \
-		                                        0}; \
+		const real e = held ? -(z2 * (3 - 2 * z)) * ((real)1 / 3) : (real)4 / 3; \
+		return (struct law_derivatives##suffix){.s0 = held ? z2 * (1 - z * ((real)1 / 3)) : (real)4 / 3, \
+		                                        .e0 = a.mu_s * e, \
+		                                        .s1 = (held & (left > 0)) ? left : 0, \
+		                                        .e1 = held ? -2 * a.mu_s * a.r : 0}; \
 	}
 
-enum { adhesion_has_shape = false };
 FRIC_ADHESION_DEFINE(double, )
 FRIC_ADHESION_DEFINE(long double, _l)
 

@@ -43,7 +43,6 @@
 	} \
 	FRIC_CURVE_DEFINE(cubic, real, suffix)
 
-enum { cubic_has_shape = false };
 FRIC_CUBIC_DEFINE(double, )
 FRIC_CUBIC_DEFINE(long double, _l)
 

@@ -12,7 +12,6 @@
 /* Defines NAME_g1 and NAME_g2 from NAME_mu and NAME_mu_derivative, and NAME_derivatives from NAME_derivatives_inside.
  * Computes both branches and selects, so that loops vectorise. */
 #define FRIC_CURVE_DEFINE(name, real, suffix) \
-	FRIC_NO_SHAPE(name, real, suffix) \
 	INLINE bool name##_low##suffix(struct law_point##suffix a) \
 	{ \
 		return !a.slides; \

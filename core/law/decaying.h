@@ -10,7 +10,6 @@
 
 /* mu_k + (mu_s - mu_k) may be rounded past mu_s, which the force must not exceed. */
 #define FRIC_DECAYING_DEFINE(real, suffix) \
-	FRIC_NO_SHAPE(decaying, real, suffix) \
 	INLINE bool decaying_low##suffix(struct law_point##suffix a) \
 	{ \
 		return !a.slides; \
@@ -45,7 +44,6 @@
 		                                        a.slides ? change * (a.r * a.shape.b) : 0}; \
 	}
 
-enum { decaying_has_shape = false };
 FRIC_DECAYING_DEFINE(double, )
 FRIC_DECAYING_DEFINE(long double, _l)
 

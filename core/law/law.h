@@ -25,14 +25,15 @@ enum law_trait {
 	LAW_DECAYS = 1,   /* has a tail beyond eps_v with its own speed scale, stribeck_speed (tail.h) */
 	LAW_MEASURED = 2, /* has a tail beyond eps_v that follows a measured curve (table.h) */
 	LAW_ONE_MU = 4,   /* uses mu_s only */
-	LAW_BREAKS = 8    /* bonds break at LAW_REACH eps_v, where G2 jumps; until then they are intact */
+	LAW_BREAKS = 8,   /* bonds break at LAW_REACH eps_v, where G2 jumps; until then they are intact */
+	LAW_SHAPED = 16   /* has a shape that depends on the coefficients alone */
 };
 
 /* The list of laws: ROW(law, prefix of its functions' names, traits, more) */
 #define FRIC_LAWS(ROW, more) \
 	ROW(LAW_CUBIC, cubic, 0, more) \
 	ROW(LAW_QUADRATIC, quadratic, 0, more) \
-	ROW(LAW_PEAK, peak, 0, more) \
+	ROW(LAW_PEAK, peak, LAW_SHAPED, more) \
 	ROW(LAW_STRIBECK, decaying, LAW_DECAYS, more) \
 	ROW(LAW_EXPONENTIAL, decaying, LAW_DECAYS, more) \
 	ROW(LAW_CURVE, measured, LAW_MEASURED | LAW_ONE_MU, more) \
@@ -72,14 +73,18 @@ INLINE bool law_has_tail(enum law t)
 		__builtin_unreachable(); \
 	}
 
-FRIC_LAW_FUNCTION(bool, law_has_shape, (enum law t), _has_shape)
-FRIC_LAW_FUNCTION(struct law_shape, law_shape_at, (enum law t, double mu_s, double mu_k, double r),
-                  _shape_at(mu_s, mu_k, r))
+/* The shape at one r. */
+INLINE struct law_shape law_shape_at(enum law t, double mu_s, double mu_k, double r)
+{
+	return law_has(t, LAW_SHAPED) ? peak_shape_at(mu_s, mu_k, r) : (struct law_shape){0};
+}
 
 /* beyond: from law_reach (derivatives.h) if law_has_tail, else zeros */
 #define FRIC_LAW_DEFINE(real, suffix) \
-	FRIC_LAW_FUNCTION(struct law_shape##suffix, law_shape##suffix, (enum law t, real mu_s, real mu_k), \
-	                  _shape##suffix(mu_s, mu_k)) \
+	INLINE struct law_shape##suffix law_shape##suffix(enum law t, real mu_s, real mu_k) \
+	{ \
+		return law_has(t, LAW_SHAPED) ? peak_shape##suffix(mu_s, mu_k) : (struct law_shape##suffix){0}; \
+	} \
 	FRIC_LAW_FUNCTION(bool, law_low##suffix, (enum law t, struct law_point##suffix a), _low##suffix(a)) \
 	FRIC_LAW_FUNCTION(real, law_g0##suffix, (enum law t, struct law_point##suffix a), _g0##suffix(a)) \
 	FRIC_LAW_FUNCTION(real, law_g1##suffix, (enum law t, struct law_point##suffix a), _g1##suffix(a)) \

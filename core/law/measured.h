@@ -8,7 +8,6 @@
 #include "core/law/rising.h"
 
 #define FRIC_MEASURED_DEFINE(real, suffix) \
-	FRIC_NO_SHAPE(measured, real, suffix) \
 	INLINE bool measured_low##suffix(struct law_point##suffix a) \
 	{ \
 		return !a.slides; \
@@ -34,7 +33,6 @@
 			a.slides ? a.shape.a : rising.s1,     0, a.slides ? -(a.mu_s * a.shape.b) : rising.e1, 0}; \
 	}
 
-enum { measured_has_shape = false };
 FRIC_MEASURED_DEFINE(double, )
 FRIC_MEASURED_DEFINE(long double, _l)
 

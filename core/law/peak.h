@@ -106,7 +106,6 @@
 		                                        0}; \
 	}
 
-enum { peak_has_shape = true };
 FRIC_PEAK_DEFINE(double, )
 FRIC_PEAK_DEFINE(long double, _l)
 

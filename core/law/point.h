@@ -7,9 +7,9 @@
  *
  *     g0 = G0 / eps_v      g1 = G1/z where NAME_low (near rest), else G1      g2 = G2 eps_v
  *
- * This avoids a pole at rest and underflow far beyond eps_v, and needs one division for both cases. If NAME_has_shape,
- * NAME_shape is first computed from the coefficients; NAME_shape_at is cheaper, valid at one r only, and gives the same
- * bits.
+ * This avoids a pole at rest and underflow far beyond eps_v, and needs one division for both cases. Of a law with the
+ * trait LAW_SHAPED, NAME_shape is first computed from the coefficients; NAME_shape_at is cheaper, valid at one r only,
+ * and gives the same bits.
  *
  * NAME_derivatives are the derivatives of g0 and g1 with respect to the law's parameters. They cancel no more than g0
  * and g1 do (e0, which is g0 - z G1, is written in r). At a knot they belong to the piece to its right.
@@ -33,19 +33,6 @@
 
 #include "core/base/inline.h"
 #include "core/base/quad.h"
-
-/* Defines the shape functions of a law that needs none. */
-#define FRIC_NO_SHAPE(name, real, suffix) \
-	INLINE struct law_shape##suffix name##_shape##suffix(real mu_s, real mu_k) \
-	{ \
-		(void)mu_s, (void)mu_k; \
-		return (struct law_shape##suffix){0}; \
-	} \
-	INLINE struct law_shape##suffix name##_shape_at##suffix(real mu_s, real mu_k, real r) \
-	{ \
-		(void)mu_s, (void)mu_k, (void)r; \
-		return (struct law_shape##suffix){0}; \
-	}
 
 /* Defines the blur of a law whose G2 has no corners, or whose blur textbook.h computes. */
 #define FRIC_NO_BLUR(name) \

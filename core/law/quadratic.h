@@ -68,18 +68,14 @@
 		const struct law_derivatives##suffix low = quadratic_derivatives_below##suffix(a); \
 		const struct law_derivatives##suffix high = quadratic_derivatives_above##suffix(a); \
 		const bool below = 2 * a.z < 1; \
-		return (struct law_derivatives##suffix){below ? low.s0 : high.s0, \
-		                                        below ? low.k0 : high.k0, \
-		                                        below ? low.e0 : high.e0, \
-		                                        0, \
-		                                        below ? low.s1 : high.s1, \
-		                                        below ? low.k1 : high.k1, \
-		                                        0, \
-		                                        0}; \
+		return (struct law_derivatives##suffix){.s0 = below ? low.s0 : high.s0, \
+		                                        .k0 = below ? low.k0 : high.k0, \
+		                                        .e0 = below ? low.e0 : high.e0, \
+		                                        .s1 = below ? low.s1 : high.s1, \
+		                                        .k1 = below ? low.k1 : high.k1}; \
 	} \
 	FRIC_CURVE_DEFINE(quadratic, real, suffix)
 
-enum { quadratic_has_shape = false };
 FRIC_QUADRATIC_DEFINE(double, )
 FRIC_QUADRATIC_DEFINE(long double, _l)
 

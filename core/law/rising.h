@@ -22,14 +22,10 @@
 	INLINE struct law_derivatives##suffix rising_derivatives##suffix(struct law_point##suffix a) \
 	{ \
 		const real z = a.z, r = a.r; \
-		return (struct law_derivatives##suffix){(real)1 / 3 + z * z * (1 - z * ((real)1 / 3)), \
-		                                        0, \
-		                                        a.mu_s * (r * r * (1 - r * ((real)2 / 3))), \
-		                                        0, \
-		                                        2 - z, \
-		                                        0, \
-		                                        -2 * a.mu_s * r, \
-		                                        0}; \
+		return (struct law_derivatives##suffix){.s0 = (real)1 / 3 + z * z * (1 - z * ((real)1 / 3)), \
+		                                        .e0 = a.mu_s * (r * r * (1 - r * ((real)2 / 3))), \
+		                                        .s1 = 2 - z, \
+		                                        .e1 = -2 * a.mu_s * r}; \
 	}
 
 FRIC_RISING_DEFINE(double, )
