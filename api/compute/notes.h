@@ -7,18 +7,10 @@
 
 #include "api/base/fault.h"
 #include "api/codec/document.h"
+#include "api/contract/fields.h"
 #include "core/fric.h"
 
-enum api_note {
-	API_HOLDS_LESS_THAN_MU_S,
-	API_MU_K_ABOVE_MU_S,
-	API_LARGE_COEFFICIENT,
-	API_SPEEDS_FAR_BELOW_EPS_V,
-	API_VISCOUS_OUTWEIGHS_COULOMB,
-	API_ANCHOR_LONGER_THAN_EPS_V,
-	API_VELOCITIES_EQUAL_POSITIONS,
-	API_N_NOTES
-};
+enum api_note { API_NOTES(API_PLACE) API_N_NOTES };
 
 /* Pointers and sentences are stored as errors in `texts`. */
 struct api_notes {

@@ -14,14 +14,16 @@ static const struct api_object agreement = OBJECT(
 	SIZE("relative_difference", "the larger of contacts and assembled"),
 	SIZE("contacts", "largest relative difference of a single contact, relative to its own scale"),
 	SIZE("assembled", "largest relative difference of the sums over contacts"));
-static const struct api_object worst = OBJECT_WITH(
-	"{'if': {'required': ['vertices']}, 'then': {'not': {'required': ['bodies']}}, 'else': {'required': ['bodies']}}",
-	"WorstContact", "The contact that agrees least.",
-	{.name = "group", .kind = API_WORD, .words = api_group_names, .required = true, .meaning = "group of the contact"},
-	COUNT("index", "number of the contact within its group"),
-	{.name = "vertices", .kind = API_INDICES, .shape = {API_ANY_LENGTH}, .meaning = "its stencil"},
-	{.name = "bodies", .kind = API_INDICES, .shape = {API_ANY_LENGTH},
-	 .meaning = "its stencil, for a contact of bodies"},
+#define PLACE_OF_CONTACT \
+	{.name = "group", .kind = API_WORD, .words = api_group_names, .required = true, .meaning = "group of the contact"}, \
+	COUNT("index", "number of the contact within its group")
+#define STENCIL_OF_CONTACT \
+	{.name = "vertices", .kind = API_INDICES, .shape = {API_ANY_LENGTH}, .meaning = "its stencil"}, \
+	{.name = "bodies", .kind = API_INDICES, .shape = {API_ANY_LENGTH}, .meaning = "its stencil, for a contact of bodies"}
+static const char either_stencil[] =
+	"{'if': {'required': ['vertices']}, 'then': {'not': {'required': ['bodies']}}, 'else': {'required': ['bodies']}}";
+static const struct api_object worst = OBJECT_WITH(either_stencil, "WorstContact", "The contact that agrees least.",
+	PLACE_OF_CONTACT, STENCIL_OF_CONTACT,
 	{.name = "quantity", .kind = API_WORD, .words = api_quantity_names, .required = true,
 	 .meaning = "the quantity that differs most"},
 	SIZE("relative_difference", "relative difference of that quantity"),
@@ -43,8 +45,7 @@ static const struct api_object field_comparison = OBJECT(
 static const struct api_object worst_field = OBJECT(
 	"WorstField", "The field whose derivatives differ most, and the contact in which they do.",
 	TEXT("pointer", "JSON Pointer of the field"),
-	{.name = "group", .kind = API_WORD, .words = api_group_names, .required = true, .meaning = "group of the contact"},
-	COUNT("index", "number of the contact within its group"));
+	PLACE_OF_CONTACT);
 static const struct api_object derivative_comparison = OBJECT(
 	"DerivativeComparison", "Derivatives with respect to every field, compared with differences of results.",
 	SIZE("tolerance", "for potential and gradient"),
@@ -57,37 +58,17 @@ const struct api_object api_check_url_query = OBJECT("CheckQuery", "Selects the 
 	{.name = "derivatives", .kind = API_BOOL,
 	 .meaning = "whether to compare derivatives with respect to every field as well; default false"});
 
-/* Claims: in requests, and their comparison. In the order of enum api_mistake. */
-const char *const api_mistake_codes[] = {
-	"sign", "cone_scaled", "missing_f2", "indefinite_where_projected", "displacement_for_velocity", "transition", "blend",
-	"unlagged", "other", NULL};
-static const char *const mistake_meanings[] = {
-	"the sign is the opposite, at least of some entries", "forces are multiples of the right ones, or exceed the cone",
-	"the Hessian lacks the derivative along the slip, or a part of it", "the Hessian has another projection",
-	"velocities or eps_v are scaled by a time step, or results are per displacement",
-	"another transition from static to kinetic friction, or another law", "another blend of coefficients",
-	"geometry, normal forces or directions are not lagged", "no other explains it", NULL};
+/* Claims: in requests, and their comparison. */
+#define WORD_OF(place, word, ...) word,
+#define MEANING_OF(place, word, means) means,
+const char *const api_mistake_codes[] = {API_MISTAKES(WORD_OF) NULL};
+static const char *const mistake_meanings[] = {API_MISTAKES(MEANING_OF) NULL};
 const struct api_object api_claims = OBJECT("Claims",
 	"Somebody else's results for this request, of the same terms. At least one of potential, gradient, body_gradient and"
 	" hessian.",
-	[API_CLAIMED_POTENTIAL] = {.name = "potential", .kind = API_NUMBER, .unit = "force * velocity",
-		.meaning = "sum over the contacts"},
-	[API_CLAIMED_GRADIENT] = {.name = "gradient", .kind = API_REALS, .shape = {API_N_VERTICES, API_DIM},
-		.unit = FORCE, .meaning = "gradient of the potential with respect to velocities"},
-	[API_CLAIMED_BODY_GRADIENT] = {.name = "body_gradient", .kind = API_REALS, .shape = {API_N_BODIES, API_TWIST},
-		.unit = FORCE, .meaning = "gradient with respect to body_velocities"},
-	[API_CLAIMED_HESSIAN] = {.name = "hessian", .kind = API_OBJECT, .objects = ONE(api_claimed_hessian),
-		.unit = STIFFNESS, .meaning = "Hessian with the triangle and projection of the request's member hessian"},
-	[API_CLAIMED_TOLERANCE] = {.name = "tolerance", .kind = API_NUMBER, .range = API_POSITIVE, .fallback = "1e-8",
-		.meaning = "largest relative difference that agrees, less than 1"});
-static const struct api_object claimed_contact = OBJECT_WITH(
-	"{'if': {'required': ['vertices']}, 'then': {'not': {'required': ['bodies']}}, 'else': {'required': ['bodies']}}",
-	"ClaimedContact", "The contact that explains the largest difference best.",
-	{.name = "group", .kind = API_WORD, .words = api_group_names, .required = true, .meaning = "group of the contact"},
-	COUNT("index", "number of the contact within its group"),
-	{.name = "vertices", .kind = API_INDICES, .shape = {API_ANY_LENGTH}, .meaning = "its stencil"},
-	{.name = "bodies", .kind = API_INDICES, .shape = {API_ANY_LENGTH},
-	 .meaning = "its stencil, for a contact of bodies"});
+	API_CLAIMS_FIELDS(RULE));
+static const struct api_object claimed_contact = OBJECT_WITH(either_stencil,
+	"ClaimedContact", "The contact that explains the largest difference best.", PLACE_OF_CONTACT, STENCIL_OF_CONTACT);
 #define LARGEST_OF_CLAIMS \
 	SIZE("largest_difference", "absolute difference of the entry that differs most, relative to its scale"), \
 	SIZE("scale", "scale of that entry: what contacts can contribute to it"), \
@@ -117,9 +98,7 @@ static const struct api_object judgement = OBJECT("ClaimsComparison", "Claims, c
 	LARGEST_OF_CLAIMS,
 	LOOKS_LIKE("the mistakes that explain the quantities; empty if they agree"),
 	CLAIMED_QUANTITY("potential"), CLAIMED_QUANTITY("gradient"), CLAIMED_QUANTITY("hessian"));
-const char *const api_note_codes[] = {
-	"holds_less_than_mu_s", "mu_k_above_mu_s", "large_coefficient", "speeds_far_below_eps_v",
-	"viscous_outweighs_coulomb", "anchor_longer_than_eps_v", "velocities_equal_positions", NULL};
+const char *const api_note_codes[] = {API_NOTES(WORD_OF) NULL};
 static const struct api_object note = OBJECT("Note", "A valid value that is probably a mistake.",
 	{.name = "code", .kind = API_WORD, .words = api_note_codes, .required = true,
 	 .meaning = "kind of note, for programs"},

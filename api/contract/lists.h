@@ -7,6 +7,7 @@
 
 /* clang-format off */
 #define API_PLACE(place, ...) place,
+#define API_NO_PLACE(...)
 
 #define API_REQUEST_FIELDS(X) \
 	X(API_REQUEST_DIM, "dim", .kind = API_INTEGER, .least = 2, .most = 3, .required = true, .types = LAGGED, \
@@ -359,5 +360,80 @@
 #define API_JACOBIAN_FORMATS(X) \
 	X(API_JACOBIAN_CSR, "csr", "compressed rows, merged and sorted") \
 	X(API_JACOBIAN_TRIPLETS, "triplets", "every contact's block, duplicates add up")
+
+/* Values of `outputs`: X(place, name, rule). ALSO(name, rule) is a member that accompanies the previous one. */
+#define API_EVALUATE_OUTPUTS(X, ALSO) \
+	X(API_POTENTIAL, "potential", .kind = API_NUMBER, .unit = "force * velocity", .meaning = "sum over the contacts") \
+	X(API_GRADIENT, "gradient", .kind = API_REALS, .shape = {API_N_DOF}, .unit = FORCE, \
+	  .meaning = "gradient of the potential with respect to velocities, the negative friction force." \
+	             " Vertex i, axis a: i*dim + a") \
+	ALSO("body_gradient", .kind = API_REALS, .shape = {API_N_BODIES, API_TWIST}, .unit = FORCE, \
+	     .meaning = "gradient with respect to body_velocities: force, then torque about the body's point; accompanies" \
+	                " gradient if bodies were sent") \
+	X(API_HESSIAN, "hessian", .kind = API_ONE_OF, .objects = api_hessian_answers, .unit = STIFFNESS, \
+	  .meaning = "in the requested format") \
+	X(API_COLLISIONS, "collisions", .kind = API_OBJECT, .objects = ONE(api_collision_values), \
+	  .meaning = "values per contact") \
+	X(API_LINE, "line", .kind = API_OBJECT, .objects = ONE(line_values), \
+	  .meaning = "potential and slope at velocities + t * direction") \
+	X(API_HESSIAN_PRODUCTS, "hessian_products", .kind = API_REALS, .shape = {API_N_VECTORS, API_N_DOFS}, \
+	  .unit = STIFFNESS " * unit of the vectors", .meaning = "the projected Hessian times every vector") \
+	X(API_POSITION_JACOBIAN, "position_jacobian", .kind = API_ONE_OF, .objects = api_jacobian_answers, \
+	  .unit = "force / length", \
+	  .meaning = "derivative of gradient and body_gradient with respect to positions, in the requested format; not" \
+	             " symmetric, rows of bodies are empty") \
+	X(API_LONGEST_STEP, "longest_step", .kind = API_ONE_OF, .objects = api_step_answers, \
+	  .meaning = "how far all vertices can move along the direction before contacts come too close")
+
+/* Somebody else's results. */
+#define API_CLAIMS_FIELDS(X) \
+	X(API_CLAIMED_POTENTIAL, "potential", .kind = API_NUMBER, .unit = "force * velocity", \
+	  .meaning = "sum over the contacts") \
+	X(API_CLAIMED_GRADIENT, "gradient", .kind = API_REALS, .shape = {API_N_VERTICES, API_DIM}, .unit = FORCE, \
+	  .meaning = "gradient of the potential with respect to velocities") \
+	X(API_CLAIMED_BODY_GRADIENT, "body_gradient", .kind = API_REALS, .shape = {API_N_BODIES, API_TWIST}, \
+	  .unit = FORCE, .meaning = "gradient with respect to body_velocities") \
+	X(API_CLAIMED_HESSIAN, "hessian", .kind = API_OBJECT, .objects = ONE(api_claimed_hessian), .unit = STIFFNESS, \
+	  .meaning = "Hessian with the triangle and projection of the request's member hessian") \
+	X(API_CLAIMED_TOLERANCE, "tolerance", .kind = API_NUMBER, .range = API_POSITIVE, .fallback = "1e-8", \
+	  .meaning = "largest relative difference that agrees, less than 1")
+
+/* A claimed Hessian: formats that are sums of entries. */
+#define API_MATRIX_FIELDS(X) \
+	X(API_MATRIX_FORMAT, "format", .kind = API_WORD, .words = claimed_formats, .meaning = "format of the matrix") \
+	X(API_MATRIX_SHAPE, "shape", .kind = API_INDICES, .shape = {API_PAIR}, .meaning = "[n_dof, n_dof]") \
+	X(API_MATRIX_ROWS, "rows", .kind = API_INDICES, .shape = {API_ANY_LENGTH}, \
+	  .meaning = "row of every entry, for triplets") \
+	X(API_MATRIX_COLS, "cols", .kind = API_INDICES, .shape = {API_ANY_LENGTH}, \
+	  .meaning = "column of every entry, for triplets") \
+	X(API_MATRIX_VALUES, "values", .kind = API_REALS, .shape = {API_ANY_LENGTH}, \
+	  .meaning = "entries; duplicates add up, for triplets") \
+	X(API_MATRIX_INDPTR, "indptr", .kind = API_INDICES, .shape = {API_ANY_LENGTH}, .meaning = "start of every row:" \
+	  " [n_dof + 1], of every row of blocks: [n_vertices + 1], for csr and bsr") \
+	X(API_MATRIX_INDICES, "indices", .kind = API_INDICES, .shape = {API_ANY_LENGTH}, \
+	  .meaning = "column of every entry or block, for csr and bsr") \
+	X(API_MATRIX_DATA, "data", .kind = API_REALS, .shape = {API_ANY_LENGTH}, \
+	  .meaning = "entries, or blocks [entries, dim, dim]; duplicates add up, for csr and bsr")
+
+/* Mistakes that explain claims, and notes on valid requests: X(place, word, meaning). */
+#define API_MISTAKES(X) \
+	X(API_SIGN, "sign", "the sign is the opposite, at least of some entries") \
+	X(API_CONE_SCALED, "cone_scaled", "forces are multiples of the right ones, or exceed the cone") \
+	X(API_MISSING_F2, "missing_f2", "the Hessian lacks the derivative along the slip, or a part of it") \
+	X(API_INDEFINITE_WHERE_PROJECTED, "indefinite_where_projected", "the Hessian has another projection") \
+	X(API_DISPLACEMENT_FOR_VELOCITY, "displacement_for_velocity", \
+	  "velocities or eps_v are scaled by a time step, or results are per displacement") \
+	X(API_TRANSITION, "transition", "another transition from static to kinetic friction, or another law") \
+	X(API_BLEND, "blend", "another blend of coefficients") \
+	X(API_UNLAGGED, "unlagged", "geometry, normal forces or directions are not lagged") \
+	X(API_OTHER, "other", "no other explains it")
+#define API_NOTES(X) \
+	X(API_HOLDS_LESS_THAN_MU_S, "holds_less_than_mu_s") \
+	X(API_MU_K_ABOVE_MU_S, "mu_k_above_mu_s") \
+	X(API_LARGE_COEFFICIENT, "large_coefficient") \
+	X(API_SPEEDS_FAR_BELOW_EPS_V, "speeds_far_below_eps_v") \
+	X(API_VISCOUS_OUTWEIGHS_COULOMB, "viscous_outweighs_coulomb") \
+	X(API_ANCHOR_LONGER_THAN_EPS_V, "anchor_longer_than_eps_v") \
+	X(API_VELOCITIES_EQUAL_POSITIONS, "velocities_equal_positions")
 /* clang-format on */
 #endif

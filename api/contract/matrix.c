@@ -33,25 +33,12 @@ const struct api_object api_hessian = {
 	" 'then': {'properties': {'format': {'enum': ['triplets', 'csr', 'bsr']}}}}"};
 
 /* Formats of claimed Hessians, which are sums of entries. */
-#define CLAIMED(called, of, in, means, ...) \
-	{.name = called, .kind = in, .shape = {__VA_ARGS__}, .meaning = means ", for " of}
 static const char *const claimed_formats[] = {"triplets", "csr", "bsr", NULL};
 const struct api_object api_claimed_hessian = OBJECT_WITH(
 	"{'if': {'required': ['format'], 'properties': {'format': {'enum': ['csr', 'bsr']}}}," 
 	" 'then': {'required': ['indptr', 'indices', 'data']}, 'else': {'required': ['rows', 'cols', 'values']}}",
 	"ClaimedHessian", "A Hessian, as answers have it.",
-	[API_MATRIX_FORMAT] = {.name = "format", .kind = API_WORD, .words = claimed_formats,
-		.meaning = "format of the matrix"},
-	[API_MATRIX_SHAPE] = {.name = "shape", .kind = API_INDICES, .shape = {API_PAIR}, .meaning = "[n_dof, n_dof]"},
-	[API_MATRIX_ROWS] = CLAIMED("rows", "triplets", API_INDICES, "row of every entry", API_ANY_LENGTH),
-	[API_MATRIX_COLS] = CLAIMED("cols", "triplets", API_INDICES, "column of every entry", API_ANY_LENGTH),
-	[API_MATRIX_VALUES] = CLAIMED("values", "triplets", API_REALS, "entries; duplicates add up", API_ANY_LENGTH),
-	[API_MATRIX_INDPTR] = CLAIMED("indptr", "csr and bsr", API_INDICES,
-		"start of every row: [n_dof + 1], of every row of blocks: [n_vertices + 1]", API_ANY_LENGTH),
-	[API_MATRIX_INDICES] = CLAIMED("indices", "csr and bsr", API_INDICES, "column of every entry or block",
-		API_ANY_LENGTH),
-	[API_MATRIX_DATA] = CLAIMED("data", "csr and bsr", API_REALS,
-		"entries, or blocks [entries, dim, dim]; duplicates add up", API_ANY_LENGTH));
+	API_MATRIX_FIELDS(RULE));
 
 const struct api_object api_position_jacobian = OBJECT(
 	"PositionJacobianChoice", "Format of the returned Jacobian with respect to positions.",

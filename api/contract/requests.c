@@ -32,34 +32,10 @@ static const struct api_object limited_step = OBJECT("LimitedStep", "A step that
 	{.name = "vertices", .kind = API_NULL, .required = true, .meaning = "null"});
 const struct api_object *const api_step_answers[] = {&limited_step, &whole_step, NULL};
 
-/* Values of `outputs`: X(place, name, rule). ALSO(name, rule) is a member that accompanies the previous one. */
-#define OUTPUTS(X, ALSO) \
-	X(POTENTIAL, "potential", .kind = API_NUMBER, .unit = "force * velocity", .meaning = "sum over the contacts") \
-	X(GRADIENT, "gradient", .kind = API_REALS, .shape = {API_N_DOF}, .unit = FORCE, \
-	  .meaning = "gradient of the potential with respect to velocities, the negative friction force." \
-	             " Vertex i, axis a: i*dim + a") \
-	ALSO("body_gradient", .kind = API_REALS, .shape = {API_N_BODIES, API_TWIST}, .unit = FORCE, \
-	     .meaning = "gradient with respect to body_velocities: force, then torque about the body's point; accompanies" \
-	                " gradient if bodies were sent") \
-	X(HESSIAN, "hessian", .kind = API_ONE_OF, .objects = api_hessian_answers, .unit = STIFFNESS, \
-	  .meaning = "in the requested format") \
-	X(COLLISIONS, "collisions", .kind = API_OBJECT, .objects = ONE(api_collision_values), \
-	  .meaning = "values per contact") \
-	X(LINE, "line", .kind = API_OBJECT, .objects = ONE(line_values), \
-	  .meaning = "potential and slope at velocities + t * direction") \
-	X(HESSIAN_PRODUCTS, "hessian_products", .kind = API_REALS, .shape = {API_N_VECTORS, API_N_DOFS}, \
-	  .unit = STIFFNESS " * unit of the vectors", .meaning = "the projected Hessian times every vector") \
-	X(POSITION_JACOBIAN, "position_jacobian", .kind = API_ONE_OF, .objects = api_jacobian_answers, \
-	  .unit = "force / length", \
-	  .meaning = "derivative of gradient and body_gradient with respect to positions, in the requested format; not" \
-	             " symmetric, rows of bodies are empty") \
-	X(LONGEST_STEP, "longest_step", .kind = API_ONE_OF, .objects = api_step_answers, \
-	  .meaning = "how far all vertices can move along the direction before contacts come too close")
 #define RULE_OF_OUTPUT(place, called, ...) {.name = called, __VA_ARGS__},
 #define RULE_BESIDE(called, ...) {.name = called, __VA_ARGS__},
-#define NAME_OF_OUTPUT(place, called, ...) [API_##place] = called,
-#define NO_NAME(...)
-static const char *const outputs[API_N_EVALUATE_OUTPUTS + 1] = {OUTPUTS(NAME_OF_OUTPUT, NO_NAME) NULL};
+#define NAME_OF_OUTPUT(place, called, ...) [place] = called,
+static const char *const outputs[API_N_EVALUATE_OUTPUTS + 1] = {API_EVALUATE_OUTPUTS(NAME_OF_OUTPUT, API_NO_PLACE) NULL};
 
 static const struct api_rule line_rules[API_N_LINE] = {
 	[API_LINE_DIRECTION] = {.name = "direction", .kind = API_REALS, .shape = {API_N_VERTICES, API_DIM},
@@ -174,7 +150,7 @@ const struct api_object api_set_advance = {
 
 const struct api_object api_answer = OBJECT("EvaluateAnswer", "The results selected by outputs.",
 	COUNTS,
-	OUTPUTS(RULE_OF_OUTPUT, RULE_BESIDE)
+	API_EVALUATE_OUTPUTS(RULE_OF_OUTPUT, RULE_BESIDE)
 	SKIPPED);
 
 #define POTENTIAL(means, in) {.name = "potential", .kind = API_NUMBER, .unit = in, .required = true, .meaning = means}

@@ -71,11 +71,7 @@ static void check_planes_of_candidates(struct finding *f, const struct api_field
 						   origin = api_ruled(object, rules, API_CANDIDATE_PLANE_ORIGIN);
 	check_plane_field(f, &normal, n, &g->plane_normal);
 	check_plane_field(f, &origin, n, &g->plane_origin);
-	api_check_directions(f->check, &normal, &g->plane_normal,
-	                     !g->plane_normal.data    ? 0
-	                     : g->plane_normal.stride ? n
-	                                              : 1,
-	                     f->dim, API_E_ZERO_NORMAL, "a plane's normal is zero");
+	api_check_directions(f->check, &normal, &g->plane_normal, n, f->dim, API_E_ZERO_NORMAL, "a plane's normal is zero");
 	if (n == 0)
 		return;
 	api_check_present(f->check, &normal, "the planes of the candidates");

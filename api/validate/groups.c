@@ -27,7 +27,7 @@ static size_t members(const struct api_request_check *w, enum fric_type type, co
 /* Checks a group's stencils: indices in range, and no vertex or body twice in one contact. */
 static void check_group_stencils(struct api_request_check *w, enum fric_type type)
 {
-	const struct api_field field = api_ruled(&w->groups[type], &api_groups[type], api_stencil_rule(type));
+	const struct api_field field = api_group_field(w, type, api_stencil_rule(type));
 	const size_t k = (size_t)fric_stencil_size(type), row = k == 1 ? 0 : k;
 	struct fric_group *g = &w->lagged->batch.groups[type];
 	w->n[type] = API_UNKNOWN_LENGTH;
@@ -71,25 +71,19 @@ static void check_group_values(struct api_request_check *w, enum fric_type type)
 	}
 }
 
-static struct api_field in_group(const struct api_request_check *w, enum fric_type type, int rule)
-{
-	return api_ruled(&w->groups[type], &api_groups[type], rule);
-}
-
 /* Checks the rows of a field that contains directions. */
 static void check_directions(struct api_request_check *w, enum fric_type type, int rule,
                              const struct fric_values *values, enum api_code code, const char *detail)
 {
-	const struct api_field field = in_group(w, type, rule);
-	const size_t n = w->lagged->batch.groups[type].n;
-	api_check_directions(w->check, &field, values, !values->data ? 0 : values->stride ? n : 1, w->dim, code, detail);
+	const struct api_field field = api_group_field(w, type, rule);
+	api_check_directions(w->check, &field, values, w->lagged->batch.groups[type].n, w->dim, code, detail);
 }
 
 /* Requires both or neither of closest_point and tangent_basis, if the type has a closest point. */
 static void check_given_geometry(struct api_request_check *w, enum fric_type type)
 {
-	const struct api_field point = in_group(w, type, API_GROUP_CLOSEST_POINT),
-						   basis = in_group(w, type, API_GROUP_TANGENT_BASIS);
+	const struct api_field point = api_group_field(w, type, API_GROUP_CLOSEST_POINT),
+						   basis = api_group_field(w, type, API_GROUP_TANGENT_BASIS);
 	if (!fric_closest_point_size(type))
 		return;
 	if (point.node)
@@ -102,8 +96,8 @@ static void check_given_geometry(struct api_request_check *w, enum fric_type typ
 static void check_grain(struct api_request_check *w, enum fric_type type)
 {
 	static const char format[] = "\"grain\" and \"tangent_basis\" both determine the tangents: leave one out";
-	const struct api_field grain = in_group(w, type, API_GROUP_GRAIN),
-						   basis = in_group(w, type, API_GROUP_TANGENT_BASIS);
+	const struct api_field grain = api_group_field(w, type, API_GROUP_GRAIN),
+						   basis = api_group_field(w, type, API_GROUP_TANGENT_BASIS);
 	check_directions(w, type, API_GROUP_GRAIN, &w->lagged->batch.groups[type].grain, API_E_ZERO_GRAIN,
 	                 "a grain is zero: it has no direction");
 	if (!grain.node || !basis.node)
@@ -116,10 +110,11 @@ static void check_grain(struct api_request_check *w, enum fric_type type)
 static void check_group_law(struct api_request_check *w, enum fric_type type)
 {
 	const struct fric_group *g = &w->lagged->batch.groups[type];
-	const struct api_field speed = in_group(w, type, API_GROUP_STRIBECK_SPEED),
-						   mu_s = in_group(w, type, API_GROUP_MU_S), mu_k = in_group(w, type, API_GROUP_MU_K),
-						   s_aniso = in_group(w, type, API_GROUP_MU_S_ANISO),
-						   k_aniso = in_group(w, type, API_GROUP_MU_K_ANISO);
+	const struct api_field speed = api_group_field(w, type, API_GROUP_STRIBECK_SPEED),
+						   mu_s = api_group_field(w, type, API_GROUP_MU_S),
+						   mu_k = api_group_field(w, type, API_GROUP_MU_K),
+						   s_aniso = api_group_field(w, type, API_GROUP_MU_S_ANISO),
+						   k_aniso = api_group_field(w, type, API_GROUP_MU_K_ANISO);
 	api_check_decays(w->check, &speed, w->law);
 	if (w->n[type] == API_UNKNOWN_LENGTH)
 		return;

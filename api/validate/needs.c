@@ -6,12 +6,6 @@
 
 #include "api/validate/law.h"
 
-static bool has(const struct api_request_check *w, enum fric_type type, int rule)
-{
-	const struct api_field field = api_ruled(&w->groups[type], &api_groups[type], rule);
-	return api_is_given(w->check, &field);
-}
-
 /* Reports a missing member once, even if several groups need it. */
 __attribute__((format(printf, 5, 6))) static bool need(struct api_request_check *w, struct api_field *object,
                                                        const struct api_object *rules, int rule, const char *format,
@@ -44,9 +38,9 @@ static void fault_forces(struct api_request_check *w, enum fric_type type)
 static void check_forces_needed(struct api_request_check *w, enum fric_type type)
 {
 	const struct api_field barrier = api_request_field(w, API_REQUEST_BARRIER);
-	if (has(w, type, API_GROUP_NORMAL_FORCE))
+	if (api_group_gives(w, type, API_GROUP_NORMAL_FORCE))
 		return;
-	if (has(w, type, API_GROUP_TANGENT_BASIS))
+	if (api_group_gives(w, type, API_GROUP_TANGENT_BASIS))
 		need(w, &w->groups[type], &api_groups[type], API_GROUP_NORMAL_FORCE,
 		     "\"normal_force\" is missing: given geometry has no distance to derive it from");
 	else if (!api_is_given(w->check, &barrier) || w->told_barrier)
@@ -57,10 +51,10 @@ static void check_planes_needed(struct api_request_check *w, enum fric_type type
 {
 	if (geometry_of(type) != POINT_PLANE)
 		return;
-	if (!has(w, type, API_GROUP_TANGENT_BASIS))
+	if (!api_group_gives(w, type, API_GROUP_TANGENT_BASIS))
 		need(w, &w->groups[type], &api_groups[type], API_GROUP_PLANE_NORMAL,
 		     "\"plane_normal\" is missing: it determines the tangent plane of the contacts");
-	if (!has(w, type, API_GROUP_NORMAL_FORCE) || api_has_term(w, FRIC_TERM_BARRIER))
+	if (!api_group_gives(w, type, API_GROUP_NORMAL_FORCE) || api_has_term(w, FRIC_TERM_BARRIER))
 		need(w, &w->groups[type], &api_groups[type], API_GROUP_PLANE_ORIGIN,
 		     "\"plane_origin\" is missing: the barrier needs the distance from the plane");
 }
@@ -77,10 +71,10 @@ static void check_current_positions_needed(struct api_request_check *w, enum fri
 
 static void check_positions_needed(struct api_request_check *w, enum fric_type type)
 {
-	const bool distance = api_needs_distance(w->query) && has(w, type, API_GROUP_PLANE_ORIGIN);
-	if (has(w, type, API_GROUP_TANGENT_BASIS) || has(w, type, API_GROUP_CLOSEST_POINT))
+	const bool distance = api_needs_distance(w->query) && api_group_gives(w, type, API_GROUP_PLANE_ORIGIN);
+	if (api_group_gives(w, type, API_GROUP_TANGENT_BASIS) || api_group_gives(w, type, API_GROUP_CLOSEST_POINT))
 		return;
-	if (geometry_of(type) == POINT_PLANE && has(w, type, API_GROUP_NORMAL_FORCE) && !distance)
+	if (geometry_of(type) == POINT_PLANE && api_group_gives(w, type, API_GROUP_NORMAL_FORCE) && !distance)
 		return;
 	need(w, &w->root, &api_request, API_REQUEST_POSITIONS, "\"positions\" is missing: group \"%s\" needs it",
 	     fric_type_name(type));
@@ -130,9 +124,10 @@ static void check_friction_needed(struct api_request_check *w, enum fric_type ty
 								   " {\"eps_v\": 0.001, \"mu\": 0.3}";
 	static const char *const lacks[2][2] = {{"\"mu\" and no \"eps_v\"", "\"mu\""}, {"\"eps_v\"", ""}};
 	const struct api_mu_rules of_group = {&api_groups[type], API_GROUP_MU};
-	const bool has_mu = api_gives_mu(w->check, &w->groups[type], &of_group), has_eps_v = has(w, type, API_GROUP_EPS_V);
+	const bool has_mu = api_gives_mu(w->check, &w->groups[type], &of_group),
+			   has_eps_v = api_group_gives(w, type, API_GROUP_EPS_V);
 	const char *name = fric_type_name(type);
-	if (api_law_has(w->law, LAW_DECAYS) && !has(w, type, API_GROUP_STRIBECK_SPEED))
+	if (api_law_has(w->law, LAW_DECAYS) && !api_group_gives(w, type, API_GROUP_STRIBECK_SPEED))
 		need(w, &w->friction, &api_friction, API_FRICTION_STRIBECK_SPEED,
 		     "\"stribeck_speed\" is missing: group \"%s\" needs it", name);
 	if (has_mu && has_eps_v)

@@ -104,6 +104,19 @@ static inline struct api_field api_request_field(const struct api_request_check 
 	return api_ruled(&w->root, &api_request, rule);
 }
 
+/* A member of a group. */
+static inline struct api_field api_group_field(const struct api_request_check *w, enum fric_type type, int rule)
+{
+	return api_ruled(&w->groups[type], &api_groups[type], rule);
+}
+
+/* Whether a member of a group is given. */
+static inline bool api_group_gives(const struct api_request_check *w, enum fric_type type, int rule)
+{
+	const struct api_field field = api_group_field(w, type, rule);
+	return api_is_given(w->check, &field);
+}
+
 /* Reads a number, or a word, as the field's rule prescribes. */
 static inline bool api_check_real(struct api_check *check, const struct api_field *field, double *out)
 {

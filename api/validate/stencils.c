@@ -50,8 +50,9 @@ static bool is_zero(const double *row, size_t n)
 }
 
 void api_check_directions(struct api_check *check, const struct api_field *field, const struct fric_values *values,
-                          size_t n_rows, size_t dim, enum api_code code, const char *detail)
+                          size_t n, size_t dim, enum api_code code, const char *detail)
 {
+	const size_t n_rows = !values->data ? 0 : values->stride ? n : 1;
 	for (size_t i = 0; i < n_rows && !api_fault_is_full(check->fault); i++) {
 		if (i % API_SPAN == 0 && api_check_stopped(check))
 			return;

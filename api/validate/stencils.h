@@ -19,9 +19,9 @@ struct api_stencils {
 void api_check_stencils(struct api_check *check, const struct api_field *field, const struct api_stencils *stencils,
                         size_t n, const int32_t **out);
 
-/* Checks that no row of a field, which has been read, is zero. */
+/* Checks that no row of a field, which has been read, is zero. @param n  rows that the values stand for */
 void api_check_directions(struct api_check *check, const struct api_field *field, const struct fric_values *values,
-                          size_t n_rows, size_t dim, enum api_code code, const char *detail);
+                          size_t n, size_t dim, enum api_code code, const char *detail);
 
 /* Checks that a field that was sent exists in this dimension, if that is known. */
 bool api_check_exists(struct api_check *check, const struct api_field *field, size_t dim);

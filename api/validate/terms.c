@@ -114,12 +114,6 @@ static const struct {
   required[] = {{API_LACKS_NORMAL, API_GROUP_PLANE_NORMAL}, {API_LACKS_ORIGIN, API_GROUP_PLANE_ORIGIN}};
 enum { N_GIVEN = sizeof(given) / sizeof(given[0]), N_REQUIRED = sizeof(required) / sizeof(required[0]) };
 
-static bool has(const struct api_request_check *w, enum fric_type type, int rule)
-{
-	const struct api_field field = api_ruled(&w->groups[type], &api_groups[type], rule);
-	return api_is_given(w->check, &field);
-}
-
 static unsigned obstacles_of(const struct api_request_check *w, enum fric_type type)
 {
 	unsigned found = 0;
@@ -128,9 +122,9 @@ static unsigned obstacles_of(const struct api_request_check *w, enum fric_type t
 	if (is_of_bodies(type))
 		return API_IS_OF_BODIES;
 	for (int i = 0; i < N_GIVEN; i++)
-		found |= has(w, type, given[i].rule) ? given[i].obstacle : 0u;
+		found |= api_group_gives(w, type, given[i].rule) ? given[i].obstacle : 0u;
 	for (int i = 0; i < N_REQUIRED && geometry_of(type) == POINT_PLANE && w->n[type] > 0; i++)
-		found |= has(w, type, required[i].rule) ? 0u : required[i].obstacle;
+		found |= api_group_gives(w, type, required[i].rule) ? 0u : required[i].obstacle;
 	return found;
 }
 

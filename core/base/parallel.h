@@ -40,6 +40,12 @@ int fricp_chunk_threads(const struct fric_context *context, size_t n);
 int fricp_most_threads(const struct fric_context *context, size_t n);
 
 bool fricp_stop_raised(const struct fric_context *context);
+/* As fricp_stop_raised, for loops over many short steps: looks at the flag only at some positions i. */
+static inline bool fricp_stop_raised_at(const struct fric_context *context, size_t i)
+{
+	enum { BETWEEN_LOOKS = 1 << 16 };
+	return i % BETWEEN_LOOKS == 0 && fricp_stop_raised(context);
+}
 
 /* Sets bytes to zero, in pieces, until the stop flag is set; the rest is then left as it is. The caller must check the
  * flag before it uses the block; the loops below do. */

@@ -102,7 +102,7 @@ static void choose_share(void *task, int share, int n_shares)
 static enum fric_code list_pairs(const struct pairs *pairs, struct records *list)
 {
 	for (size_t i = 0; i < pairs->group->n; i++) {
-		if (i % 65536 == 0 && fricp_stop_raised(pairs->context))
+		if (fricp_stop_raised_at(pairs->context, i))
 			return FRIC_E_STOPPED;
 		const enum fric_code code = fricp_records_add(list, pairs->type, key_of(pairs, i));
 		if (code != FRIC_OK)

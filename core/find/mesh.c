@@ -4,13 +4,6 @@
 #include "core/base/parallel.h"
 #include "core/find/sort.h"
 
-enum { CHECKED_AT_A_TIME = 1 << 16 }; /* elements between two looks at the stop flag */
-
-static bool is_stopped(const struct fric_context *context, size_t i)
-{
-	return i % CHECKED_AT_A_TIME == 0 && fricp_stop_raised(context);
-}
-
 /* ---- sorting by vertices ---- */
 
 /* A primitive with its vertices in ascending order; unused vertices are 0. `mark` tells equal ones apart: the row of a
@@ -34,7 +27,7 @@ static enum fric_code sort_by(const struct making *m, int k, const struct primit
 	size_t *starts = m->starts, sum = 0;
 	memset(starts, 0, (m->surface->n_vertices + 1) * sizeof(*starts));
 	for (size_t i = 0; i < n; i++) {
-		if (is_stopped(m->context, i))
+		if (fricp_stop_raised_at(m->context, i))
 			return FRIC_E_STOPPED;
 		starts[from[i].v[k]]++;
 	}
@@ -44,7 +37,7 @@ static enum fric_code sort_by(const struct making *m, int k, const struct primit
 		sum += count;
 	}
 	for (size_t i = 0; i < n; i++) {
-		if (is_stopped(m->context, i))
+		if (fricp_stop_raised_at(m->context, i))
 			return FRIC_E_STOPPED;
 		to[starts[from[i].v[k]]++] = from[i];
 	}
@@ -260,7 +253,7 @@ static enum fric_code number_labels(struct making *m, const uint64_t *pairs, siz
 	for (size_t i = 0; i < n_pairs; i++)
 		f->neighbours[i] = number_of(labels, n, (int32_t)(pairs[i] & UINT32_MAX));
 	for (size_t v = 0; v < s->n_vertices; v++) {
-		if (is_stopped(m->context, v))
+		if (fricp_stop_raised_at(m->context, v))
 			return FRIC_E_STOPPED;
 		f->label[v] = number_of(labels, n, s->body[v]);
 	}

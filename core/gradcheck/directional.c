@@ -39,13 +39,6 @@ struct trial {
 };
 enum { N_ARRAYS = 6 + N_SIDES + N_KINDS * N_ORDERS };
 
-/* Whether to stop at entry i. Checked in every loop over entries, which may be millions of DOFs. */
-static bool is_stopped(const struct trial *t, size_t i)
-{
-	enum { BETWEEN_STOPS = 1 << 16 };
-	return i % BETWEEN_STOPS == 0 && fricp_stop_raised(t->move.context);
-}
-
 /* ---- scales ---- */
 
 /* Adds bounds on one contact's force and moment to its members. */
@@ -120,7 +113,7 @@ static void find_scales(struct trial *t)
 	for (size_t i = 0; i < t->n; i++)
 		t->natural[i] /= t->unit;
 	t->scale[0] = t->natural[0] * (1 + 0x1p-45 / FRIC_DERIVATIVE_TOLERANCE * t->sharpest) + fabs(t->jvp[0]);
-	for (size_t i = 1; i < t->n && !is_stopped(t, i); i++) {
+	for (size_t i = 1; i < t->n && !fricp_stop_raised_at(t->move.context, i); i++) {
 		size_t begin, end;
 		block_of(c, i, &begin, &end);
 		const double largest = largest_of(t->jvp + begin, end - begin);
@@ -190,7 +183,7 @@ static enum fric_code take_step(struct trial *t, int level)
 		if (code != FRIC_OK)
 			fill_with(t->moved[side], t->n, NAN);
 	}
-	for (size_t i = 0; i < t->n && !is_stopped(t, i); i++)
+	for (size_t i = 0; i < t->n && !fricp_stop_raised_at(t->move.context, i); i++)
 		consider_number(t, i, h);
 	return fricp_stop_raised(t->move.context) ? FRIC_E_STOPPED : FRIC_OK;
 }
@@ -263,7 +256,7 @@ static struct fric_differential room_of(const struct trial *t)
 static enum fric_code take_back(struct trial *t, const struct fric_differential *out, struct fric_error *error)
 {
 	for (int times = 0;; times++) {
-		for (size_t i = 0; i < t->n && !is_stopped(t, i); i++)
+		for (size_t i = 0; i < t->n && !fricp_stop_raised_at(t->move.context, i); i++)
 			t->cotangents[i] = ldexp((double)test_vector(i + 1), -EACH_TIME * times);
 		const enum fric_code code = fric_vjp(t->move.context, t->move.derivation, t->cotangents[0], t->cotangents + 1,
 		                                     t->moved[0], t->moved[0] + 1, out, error);
@@ -281,7 +274,7 @@ static enum fric_code find_transposed(struct trial *t, struct fric_error *error)
 	if (code != FRIC_OK)
 		return code;
 	fricp_each_moved(t->move.derivation, t->move.direction, multiply, &back);
-	for (size_t i = 0; i < t->n && !is_stopped(t, i); i++) {
+	for (size_t i = 0; i < t->n && !fricp_stop_raised_at(t->move.context, i); i++) {
 		const long double term = (long double)t->cotangents[i] * t->jvp[i];
 		forth += term;
 		size += fabsl(term) + fabsl((long double)t->cotangents[i] * t->scale[i]);
