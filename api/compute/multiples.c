@@ -88,14 +88,14 @@ static bool is_usable(double factor)
 
 static void try_factor(struct api_explaining *x)
 {
+	if (!api_guess_differs(x, FRIC_GRADIENT) && !api_guess_differs(x, FRIC_HESSIAN))
+		return; /* one number is explained by any factor */
 	const double factor = api_guess_ratio(x, api_guess_differs(x, FRIC_GRADIENT) ? FRIC_GRADIENT : FRIC_HESSIAN);
 	struct api_guess guess = api_guess_begin(API_CONE_SCALED, factor);
 	if (!is_usable(factor))
 		return;
 	for (int q = 0; q < FRIC_N_QUANTITIES; q++)
 		guess.fits[q] = api_guess_is_claimed(x, q, &x->j->ours, factor);
-	if (!api_guess_differs(x, FRIC_GRADIENT) && !api_guess_differs(x, FRIC_HESSIAN))
-		return; /* one number is explained by any factor */
 	API_DETAIL(&guess, "it is %.6g times the right result", factor);
 	api_guess_take(x, &guess);
 }

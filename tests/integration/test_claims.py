@@ -409,6 +409,12 @@ def test_huge_claims_are_finite(server):
     assert got['looks_like'] == ['other']
 
 
+@pytest.mark.parametrize('wrong', [{'potential': 1}, {'gradient': [1, 2, 3, 4]},
+                                   {'hessian': {'rows': [0], 'cols': [0], 'values': [1]}}], ids=QUANTITIES)
+def test_one_wrong_quantity_alone(server, wrong):
+    assert not compare(server, SMALL, wrong)['agrees']
+
+
 def test_no_contacts(server):
     request = {'dim': 3, 'velocities': [[1, 2, 3]], 'collisions': {}, 'friction': {'eps_v': 1, 'mu': 1}}
     request['collisions'] = {'plane_vertex': {'vertices': [], 'plane_normal': [0, 0, 1], 'normal_force': 1}}
