@@ -409,7 +409,7 @@ def test_huge_claims_are_finite(server):
     assert got['looks_like'] == ['other']
 
 
-@pytest.mark.parametrize('wrong', [{'potential': 1}, {'gradient': [1, 2, 3, 4]},
+@pytest.mark.parametrize('wrong', [{'potential': -9}, {'gradient': [1, 2, 3, 4]},
                                    {'hessian': {'rows': [0], 'cols': [0], 'values': [1]}}], ids=QUANTITIES)
 def test_one_wrong_quantity_alone(server, wrong):
     assert not compare(server, SMALL, wrong)['agrees']
