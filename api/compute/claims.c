@@ -2,27 +2,10 @@
 
 #include <string.h>
 
-static bool render_contact(struct api_job *job, json_t *object, const struct api_verdict *v)
-{
-	struct api_render *r = &job->render;
-	json_t *worst = api_render_add(r, object, "worst", v->worst < 0 ? json_null() : json_object());
-	if (v->worst < 0)
-		return true;
-	const size_t k = (size_t)fric_stencil_size(v->group);
-	int32_t *members = api_job_array(job, k, sizeof(*members));
-	if (!members)
-		return false;
-	memcpy(members, v->members, k * sizeof(*members));
-	api_render_add(r, worst, "group", json_string(fric_type_name(v->group)));
-	api_render_integer(r, worst, "index", v->worst);
-	api_render_add(r, worst, v->group < FRIC_N_VERTEX_TYPES ? "vertices" : "bodies",
-	               api_render_array(r, API_I32, members, k, 0, 0));
-	return true;
-}
-
 static bool render_verdict(struct api_job *job, json_t *object, const struct api_verdict *v)
 {
 	struct api_render *r = &job->render;
+	json_t *worst;
 	int32_t *places = api_job_array(job, 2, sizeof(*places));
 	if (!places)
 		return false;
@@ -32,7 +15,7 @@ static bool render_verdict(struct api_job *job, json_t *object, const struct api
 	api_render_number(r, object, "scale", v->scale);
 	api_render_number(r, object, "relative_difference", v->relative);
 	api_render_add(r, object, "entry", api_render_array(r, API_I32, places, (size_t)v->n_places, 0, 0));
-	return render_contact(job, object, v);
+	return api_render_worst(job, object, v->group, v->worst, v->members, &worst);
 }
 
 static void render_explanation(struct api_render *r, json_t *object, const struct api_verdict *v)

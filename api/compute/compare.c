@@ -27,21 +27,13 @@ static void render_agreement(struct api_job *job, const char *name, const struct
 static bool render_worst(struct api_job *job, const struct fric_comparison *c)
 {
 	struct api_render *r = &job->render;
-	const size_t k = (size_t)fric_stencil_size(c->group);
-	json_t *worst = api_render_add(r, r->document.root, "worst", c->worst < 0 ? json_null() : json_object());
-	int32_t *vertices = c->worst < 0 ? NULL : api_job_array(job, k, sizeof(*vertices));
-	if (!vertices)
+	json_t *worst;
+	if (!api_render_worst(job, r->document.root, c->group, c->worst, c->vertices, &worst) || c->worst < 0)
 		return c->worst < 0;
-	for (size_t v = 0; v < k; v++)
-		vertices[v] = c->vertices[v];
-	api_render_add(r, worst, "group", json_string(fric_type_name(c->group)));
-	api_render_integer(r, worst, "index", c->worst);
-	api_render_add(r, worst, c->group < FRIC_N_VERTEX_TYPES ? "vertices" : "bodies",
-	               api_render_array(r, API_I32, vertices, k, 0, 0));
 	api_render_add(r, worst, "quantity", json_string(api_quantity_names[c->quantity]));
 	api_render_number(r, worst, "relative_difference", c->relative_difference);
-	const bool friction = job->query.terms &
-	                      FRIC_TERM_FRICTION; /* a set's contacts have it, even if it is not asked for */
+	/* A set's contacts have friction even if the query excludes it. */
+	const bool friction = job->query.terms & FRIC_TERM_FRICTION;
 	api_render_integer(r, worst, "status", friction ? c->status : 0);
 	api_render_number(r, worst, "slip_ratio", friction ? c->slip_ratio : 0);
 	return true;

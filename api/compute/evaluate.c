@@ -29,8 +29,7 @@ static json_t *group_output(struct api_job *job, enum fric_type type, enum fric_
 	const enum api_length *shape = api_output_rules[output].shape;
 	const size_t inner = lengths[shape[1]], innermost = lengths[shape[2]];
 	double *out = api_job_array(job, n * (inner ? inner : 1) * (innermost ? innermost : 1), sizeof(*out));
-	if (!out || !api_job_core(job, fric_contact_output(&job->context, job->contacts, &job->asked, type, output, out,
-	                                                   &job->error)))
+	if (!out || !api_job_output(job, type, output, out))
 		return NULL;
 	if (api_output_rules[output].kind != API_INDICES)
 		return api_render_array(&job->render, API_F64, out, n, inner, innermost);

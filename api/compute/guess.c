@@ -35,7 +35,8 @@ bool api_guess_is_claimed(const struct api_explaining *x, int quantity, const st
 	       api_judging_gap(x->j, quantity, results, factor).relative <= x->j->tolerance;
 }
 
-void api_guess_fit(const struct api_explaining *x, const struct api_results *results, struct api_guess *guess)
+/* Sets which quantities the results fit. */
+static void fit(const struct api_explaining *x, const struct api_results *results, struct api_guess *guess)
 {
 	for (int q = 0; q < FRIC_N_QUANTITIES; q++)
 		guess->fits[q] = api_guess_is_claimed(x, q, results, 1);
@@ -134,7 +135,7 @@ bool api_scene_try(struct api_explaining *x, const struct api_scene *scene, stru
 	const enum fric_code code = api_scene_evaluate(x, scene);
 	if (code != FRIC_OK)
 		return api_guess_goes_on(x, code);
-	api_guess_fit(x, &x->j->other, guess);
+	fit(x, &x->j->other, guess);
 	api_guess_take(x, guess);
 	return true;
 }

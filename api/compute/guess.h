@@ -34,8 +34,6 @@ bool api_guess_differs(const struct api_explaining *x, int quantity);
 /* Whether `factor` times the results are what is claimed; always for what is not claimed. */
 bool api_guess_is_claimed(const struct api_explaining *x, int quantity, const struct api_results *results,
                           double factor);
-/* Sets which quantities the results fit. */
-void api_guess_fit(const struct api_explaining *x, const struct api_results *results, struct api_guess *guess);
 /* Sets that the mistake leaves a quantity as it is. */
 void api_guess_keep(const struct api_explaining *x, int quantity, struct api_guess *guess);
 /* The factor by which the claimed entries best fit ours, by their scales; 0: none. */

@@ -342,6 +342,29 @@ static void list_skipped_of(struct api_job *job, enum fric_type type, json_t *li
 	}
 }
 
+bool api_render_worst(struct api_job *job, json_t *object, enum fric_type type, int64_t index,
+                      const int32_t stencil[FRIC_MAX_STENCIL], json_t **worst)
+{
+	struct api_render *r = &job->render;
+	const size_t k = (size_t)fric_stencil_size(type);
+	*worst = api_render_add(r, object, "worst", index < 0 ? json_null() : json_object());
+	int32_t *members = index < 0 ? NULL : api_job_array(job, k, sizeof(*members));
+	if (!members)
+		return index < 0;
+	memcpy(members, stencil, k * sizeof(*members));
+	api_render_add(r, *worst, "group", json_string(fric_type_name(type)));
+	api_render_integer(r, *worst, "index", index);
+	api_render_add(r, *worst, type < FRIC_N_VERTEX_TYPES ? "vertices" : "bodies",
+	               api_render_array(r, API_I32, members, k, 0, 0));
+	return true;
+}
+
+bool api_job_output(struct api_job *job, enum fric_type type, enum fric_output output, double *values)
+{
+	return api_job_core(
+		job, fric_contact_output(&job->context, job->contacts, &job->asked, type, output, values, &job->error));
+}
+
 void api_job_skipped(struct api_job *job)
 {
 	if (!job->facts.skip_degenerate)

@@ -132,6 +132,13 @@ bool api_job_fits(struct api_job *job, const char *field, const char *what, size
 void api_job_counts(struct api_job *job);
 /* Adds "gradient" and, with bodies, "body_gradient" to an object. @param gradient  [n_dofs] */
 void api_render_gradient(struct api_job *job, json_t *object, const double *gradient);
+/* Adds "worst" to an object: a contact's group, its index in it, and its stencil; null if the index is negative.
+ * @param worst  set to its object
+ * @return false with a fault */
+bool api_render_worst(struct api_job *job, json_t *object, enum fric_type type, int64_t index,
+                      const int32_t stencil[FRIC_MAX_STENCIL], json_t **worst);
+/* Evaluates an output of one group, as fric_contact_output. @return false with a fault */
+bool api_job_output(struct api_job *job, enum fric_type type, enum fric_output output, double *values);
 /* Adds "skipped" if on_degenerate is "skip". */
 void api_job_skipped(struct api_job *job);
 /* Whether the skipped contacts are few enough to be listed. If not, sets a fault. */

@@ -125,11 +125,8 @@ static bool read_barrier(struct api_judging *j, enum fric_type type, struct barr
 	const size_t n = fric_group_size(job->contacts, type);
 	b->potential = api_job_array(job, n, sizeof(double));
 	b->force = api_job_array(job, n * job->facts.dim, sizeof(double));
-	return b->potential && b->force &&
-	       api_job_core(job, fric_contact_output(&job->context, job->contacts, &job->asked, type,
-	                                             FRIC_OUT_BARRIER_POTENTIAL, b->potential, &job->error)) &&
-	       api_job_core(job, fric_contact_output(&job->context, job->contacts, &job->asked, type,
-	                                             FRIC_OUT_BARRIER_FORCE, b->force, &job->error));
+	return b->potential && b->force && api_job_output(job, type, FRIC_OUT_BARRIER_POTENTIAL, b->potential) &&
+	       api_job_output(job, type, FRIC_OUT_BARRIER_FORCE, b->force);
 }
 
 static void add_barrier(struct api_judging *j, const struct barrier_sizes *b, const struct share *share)

@@ -322,10 +322,7 @@ static bool prepare_put(struct api_job *job)
 static double *next_anchors(struct api_job *job, enum fric_type type)
 {
 	double *anchors = api_job_array(job, fric_group_size(job->contacts, type) * job->facts.dim, sizeof(*anchors));
-	return anchors && api_job_core(job, fric_contact_output(&job->context, job->contacts, &job->asked, type,
-	                                                        FRIC_OUT_ANCHOR, anchors, &job->error))
-	           ? anchors
-	           : NULL;
+	return anchors && api_job_output(job, type, FRIC_OUT_ANCHOR, anchors) ? anchors : NULL;
 }
 
 static bool patch_anchors(struct api_job *job)

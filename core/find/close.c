@@ -29,8 +29,9 @@ static enum gap_kind kind_of(enum fric_type type)
 	return kinds[geometry_of(type)];
 }
 
-enum fric_code fricp_feature_distance(enum fric_type type, int dim, const double *const p[FRIC_MAX_STENCIL],
-                                      double *distance)
+/* The distance of a feature. @param p  positions of its members; plane_vertex: of the vertex, origin, normal */
+static enum fric_code feature_distance(enum fric_type type, int dim, const double *const p[FRIC_MAX_STENCIL],
+                                       double *distance)
 {
 	const int n = type == FRIC_PLANE_VERTEX ? 3 : stencil_size_of(type);
 	struct v3 points[FRIC_MAX_STENCIL];
@@ -62,7 +63,7 @@ static enum fric_code close_to_plane(const struct closing *c, const int32_t *v, 
 	                                     c->origins + (size_t)v[0] * c->origin_stride,
 	                                     c->normals + (size_t)v[0] * c->normal_stride};
 	double distance;
-	const enum fric_code code = fricp_feature_distance(FRIC_PLANE_VERTEX, c->dim, p, &distance);
+	const enum fric_code code = feature_distance(FRIC_PLANE_VERTEX, c->dim, p, &distance);
 	if (code != FRIC_OK || !(distance < c->reach))
 		return code;
 	return fricp_records_add(records, FRIC_PLANE_VERTEX, (struct record){{v[0], v[1]}, weight, 0, distance});
@@ -98,7 +99,7 @@ static enum fric_code distance_of(const struct closing *c, const struct feature 
 	const double *own[FRIC_MAX_STENCIL] = {p[0], p[0], p[0], p[0]};
 	for (int k = 0; k < stencil_size_of(f->type); k++)
 		own[k] = p[f->member[k]];
-	return fricp_feature_distance(f->type, c->dim, own, distance);
+	return feature_distance(f->type, c->dim, own, distance);
 }
 
 /* Records a close pair as a contact of its feature, or as itself with a mollifier. */

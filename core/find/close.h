@@ -27,8 +27,4 @@ struct closing {
 enum fric_code fricp_close(const struct closing *closing, enum fric_type type, const int32_t *v, double weight,
                            struct records *records);
 
-/* The distance of a feature. @param p  positions of its members; plane_vertex: of the vertex, origin, normal */
-enum fric_code fricp_feature_distance(enum fric_type type, int dim, const double *const p[FRIC_MAX_STENCIL],
-                                      double *distance);
-
 #endif

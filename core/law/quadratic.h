@@ -18,24 +18,6 @@
 	{ \
 		return 4 * (a.mu_k - a.mu_s) * (2 * a.z < 1 ? a.z : a.r); \
 	} \
-	INLINE real quadratic_below##suffix(struct law_point##suffix a) \
-	{ \
-		const real z = a.z, z2 = z * z, h = 1 - z * ((real)2 / 5); \
-		const real k = (real)9 / 16 + z2 * z2 * h, s = (real)11 / 48 - z2 * (1 - z * ((real)1 / 3 + z * h)); \
-		return a.mu_k * k - a.mu_s * s; \
-	} \
-	INLINE real quadratic_above##suffix(struct law_point##suffix a) \
-	{ \
-		const real r = a.r, r2 = r * r, k = 1 - r * (1 - r2 * (1 - r2 * ((real)2 / 5))); \
-		const real s = 2 * r * r2 * ((real)1 / 3 - r2 * ((real)1 / 5)); \
-		return a.mu_k * k - a.mu_s * s; \
-	} \
-	INLINE real quadratic_g0##suffix(struct law_point##suffix a) \
-	{ \
-		const real below = quadratic_below##suffix(a), above = quadratic_above##suffix(a); \
-		const real inside = 2 * a.z < 1 ? below : above; \
-		return a.slides ? a.mu_k * a.z : inside; \
-	} \
 	INLINE real quadratic_curvature_without_mu_s##suffix(real z) \
 	{ \
 		return 2 * z < 1 ? 8 - 6 * z : (9 - z * (16 - 6 * z)) / z; \
@@ -73,6 +55,12 @@
 		                                        .e0 = below ? low.e0 : high.e0, \
 		                                        .s1 = below ? low.s1 : high.s1, \
 		                                        .k1 = below ? low.k1 : high.k1}; \
+	} \
+	INLINE real quadratic_g0##suffix(struct law_point##suffix a) \
+	{ \
+		const struct law_derivatives##suffix by = quadratic_derivatives_inside##suffix(a); \
+		const real inside = a.mu_k * by.k0 + a.mu_s * by.s0; \
+		return a.slides ? a.mu_k * a.z : inside; \
 	} \
 	FRIC_CURVE_DEFINE(quadratic, real, suffix)
 

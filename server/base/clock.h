@@ -19,5 +19,7 @@ long long srv_clock_us(void);
 void srv_clock_init_condition(pthread_cond_t *condition);
 /* The absolute time `ms` milliseconds from now, for such a condition. ms >= 0 */
 struct timespec srv_clock_after(long long ms);
+/* Waits for a condition that srv_clock_init_condition made, at most this long. */
+void srv_clock_wait(pthread_cond_t *condition, pthread_mutex_t *lock, long long ms);
 
 #endif
