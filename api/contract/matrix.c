@@ -14,7 +14,11 @@ static const char *const format_meanings[] = {API_HESSIAN_FORMATS(MEANING_OF) NU
 const char *const api_jacobian_formats[] = {API_JACOBIAN_FORMATS(WORD_OF) NULL};
 static const char *const jacobian_format_meanings[] = {API_JACOBIAN_FORMATS(MEANING_OF) NULL};
 
-static const struct api_rule hessian_rules[API_N_HESSIAN] = {
+const struct api_object api_hessian = OBJECT_WITH(
+	"{'dependentSchemas': {'triangle': {'properties': {'format': {'enum': ['triplets', 'csr', 'bsr']}}}},"
+	" 'if': {'properties': {'pattern': {'const': false}}, 'required': ['pattern']},"
+	" 'then': {'properties': {'format': {'enum': ['triplets', 'csr', 'bsr']}}}}",
+	"HessianChoice", "Format of the returned Hessian.",
 	[API_HESSIAN_FORMAT] = {.name = "format", .kind = API_WORD, .words = api_hessian_formats,
 		.meanings = format_meanings, .meaning = "format of the matrix"},
 	[API_HESSIAN_TRIANGLE] = {.name = "triangle", .kind = API_WORD, .words = triangles, .meanings = triangle_meanings,
@@ -24,13 +28,7 @@ static const struct api_rule hessian_rules[API_N_HESSIAN] = {
 			" one"},
 	[API_HESSIAN_PATTERN] = {.name = "pattern", .kind = API_BOOL, .fallback = "true",
 		.meaning = "false leaves out the pattern, which depends on the stencils only: rows and cols, or indptr and"
-			" indices; not with factors"},
-};
-const struct api_object api_hessian = {
-	"HessianChoice", "Format of the returned Hessian.", hessian_rules, API_N_HESSIAN, -1,
-	"{'dependentSchemas': {'triangle': {'properties': {'format': {'enum': ['triplets', 'csr', 'bsr']}}}},"
-	" 'if': {'properties': {'pattern': {'const': false}}, 'required': ['pattern']},"
-	" 'then': {'properties': {'format': {'enum': ['triplets', 'csr', 'bsr']}}}}"};
+			" indices; not with factors"});
 
 /* Formats of claimed Hessians, which are sums of entries. */
 static const char *const claimed_formats[] = {"triplets", "csr", "bsr", NULL};

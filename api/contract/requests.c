@@ -37,18 +37,16 @@ const struct api_object *const api_step_answers[] = {&limited_step, &whole_step,
 #define NAME_OF_OUTPUT(place, called, ...) [place] = called,
 static const char *const outputs[API_N_EVALUATE_OUTPUTS + 1] = {API_EVALUATE_OUTPUTS(NAME_OF_OUTPUT, API_NO_PLACE) NULL};
 
-static const struct api_rule line_rules[API_N_LINE] = {
+const struct api_object api_line = OBJECT_WITH(
+	"{'if': {'not': {'required': ['direction']}}, 'then': {'required': ['body_direction']}}",
+	"LineChoice", "The points of a line to evaluate: velocities + t * direction.",
 	[API_LINE_DIRECTION] = {.name = "direction", .kind = API_REALS, .shape = {API_N_VERTICES, API_DIM},
 		.meaning = "direction of the line, in any unit; required unless there are only bodies"},
 	[API_LINE_BODY_DIRECTION] = {.name = "body_direction", .kind = API_REALS, .shape = {API_N_BODIES, API_TWIST},
 		.meaning = "direction of the bodies; required if there are any"},
 	[API_LINE_STEPS] = {.name = "steps", .kind = API_REALS, .shape = {API_N_STEPS}, .required = true,
 		.unit = "velocity / unit of the direction",
-		.meaning = "values of t, of any sign and in any order; at most 1024"},
-};
-const struct api_object api_line = {
-	"LineChoice", "The points of a line to evaluate: velocities + t * direction.", line_rules, API_N_LINE, -1,
-	"{'if': {'not': {'required': ['direction']}}, 'then': {'required': ['body_direction']}}"};
+		.meaning = "values of t, of any sign and in any order; at most 1024"});
 
 const struct api_object api_longest_step = OBJECT(
 	"LongestStepChoice", "A motion of all vertices: current_positions + t * direction, t from 0 to 1.",
@@ -77,6 +75,7 @@ const struct api_object api_cotangents = OBJECT(
 #define ADVANCED BIT(API_SET_ADVANCE)
 #define ASKED (EVALUATED | FOR_JVP | FOR_VJP | ADVANCED)
 static const struct api_rule request_rules[API_N_REQUEST] = {API_REQUEST_FIELDS(RULE)};
+#define REQUEST(is, called, means, needs) {called, means, request_rules, API_N_REQUEST, is, needs}
 /* Requests without velocities: the schema of those that are allowed, and the members of bodies that belong together. */
 #define WITHOUT_VELOCITIES(allowed, bodies) \
 	"{'if': {'not': {'required': ['velocities']}}, 'then': " allowed bodies "}"
@@ -92,59 +91,55 @@ static const struct api_rule request_rules[API_N_REQUEST] = {API_REQUEST_FIELDS(
 	WITHOUT_VELOCITIES(OR_WITHOUT_FRICTION(ONE_OF_BODIES("body_positions")), PAIRS_OF_BODIES)
 #define NEEDS_VELOCITIES_OF_SET_AND_TERMS \
 	WITHOUT_VELOCITIES(OR_WITHOUT_FRICTION(ONE_OF_BODIES("body_velocities")), "")
-const struct api_object api_request = {
+const struct api_object api_request = REQUEST(API_WHOLE,
 	"EvaluateRequest",
 	"A batch of contacts, in any consistent units. Arrays are nested or flat (row-major); where a field has a value per"
 	" contact, one may be sent for all. Indices start at 0 and are written without point or exponent (3.0 is refused,"
 	" although JSON Schema considers it an integer). All arrays over vertices have as many rows as velocities, and"
 	" those of a group as many as its vertices.",
-	request_rules, API_N_REQUEST, API_WHOLE, NEEDS_VELOCITIES_OF_TERMS};
-const struct api_object api_check_request_object = {
-	"CheckRequest", "An EvaluateRequest, and perhaps claims: somebody else's results for it.", request_rules,
-	API_N_REQUEST, API_CHECK, NEEDS_VELOCITIES_OF_TERMS};
-const struct api_object api_set_document = {
-	"AnyCollisionSet", "A document of either kind.", request_rules, API_N_REQUEST, API_SET_DOCUMENT, NULL};
-const struct api_object api_stencil_document = {
+	NEEDS_VELOCITIES_OF_TERMS);
+const struct api_object api_check_request_object = REQUEST(API_CHECK,
+	"CheckRequest", "An EvaluateRequest, and perhaps claims: somebody else's results for it.",
+	NEEDS_VELOCITIES_OF_TERMS);
+const struct api_object api_set_document = REQUEST(API_SET_DOCUMENT,
+	"AnyCollisionSet", "A document of either kind.", NULL);
+const struct api_object api_stencil_document = REQUEST(API_STENCIL_DOCUMENT,
 	"CollisionSet",
 	"The lagged part of a batch, to be stored under a name: EvaluateRequest without velocities, outputs and their"
 	" options. All arrays over vertices have n_vertices rows.",
-	request_rules, API_N_REQUEST, API_STENCIL_DOCUMENT,
-	"{'dependentRequired': {'lagged_body_velocities': ['body_positions']}}"};
-const struct api_object api_mesh_document = {
+	"{'dependentRequired': {'lagged_body_velocities': ['body_positions']}}");
+const struct api_object api_mesh_document = REQUEST(API_MESH_DOCUMENT,
 	"MeshSet",
 	"As CollisionSet, with a mesh in place of contacts, which are found at positions.",
-	request_rules, API_N_REQUEST, API_MESH_DOCUMENT,
 	"{'dependentRequired': {'lagged_body_velocities': ['body_positions'], 'previous': ['anchors'],"
-	" 'mesh': ['positions', 'barrier', 'friction']}}"};
-const struct api_object api_set_query = {
+	" 'mesh': ['positions', 'barrier', 'friction']}}");
+const struct api_object api_set_query = REQUEST(API_SET_QUERY,
 	"CollisionSetQuery",
 	"The rest of an EvaluateRequest, for a collision set: velocities, outputs and their options. Fields that the set"
 	" has, too, replace its own.",
-	request_rules, API_N_REQUEST, API_SET_QUERY, NEEDS_VELOCITIES_OF_SET_AND_TERMS};
-const struct api_object api_set_check_query = {
-	"CollisionSetCheck", "A CollisionSetQuery, and perhaps claims: somebody else's results for it.", request_rules,
-	API_N_REQUEST, API_SET_CHECK, NEEDS_VELOCITIES_OF_SET_AND_TERMS};
-#define DIFFERENTIATED(is, called, means, needs) {called, means, request_rules, API_N_REQUEST, is, needs}
+	NEEDS_VELOCITIES_OF_SET_AND_TERMS);
+const struct api_object api_set_check_query = REQUEST(API_SET_CHECK,
+	"CollisionSetCheck", "A CollisionSetQuery, and perhaps claims: somebody else's results for it.",
+	NEEDS_VELOCITIES_OF_SET_AND_TERMS);
 const struct api_object
-	api_jvp_request = DIFFERENTIATED(API_JVP, "JvpRequest",
+	api_jvp_request = REQUEST(API_JVP, "JvpRequest",
 		"A batch of contacts and a direction in which its numbers change: an EvaluateRequest without outputs and their"
 		" options, plus tangents.", NEEDS_VELOCITIES),
-	api_vjp_request = DIFFERENTIATED(API_VJP, "VjpRequest",
+	api_vjp_request = REQUEST(API_VJP, "VjpRequest",
 		"A batch of contacts, cotangents of its potential and gradient, and the fields to differentiate with respect"
 		" to: an EvaluateRequest without outputs and their options, plus cotangents and wrt.", NEEDS_VELOCITIES),
-	api_set_jvp_query = DIFFERENTIATED(API_SET_JVP, "CollisionSetJvp",
+	api_set_jvp_query = REQUEST(API_SET_JVP, "CollisionSetJvp",
 		"A direction in which numbers of a collision set, or of this request, change.", NEEDS_VELOCITIES_OF_SET),
-	api_set_vjp_query = DIFFERENTIATED(API_SET_VJP, "CollisionSetVjp",
+	api_set_vjp_query = REQUEST(API_SET_VJP, "CollisionSetVjp",
 		"Cotangents of a collision set's potential and gradient, and the fields of the set, or of this request, to"
 		" differentiate with respect to.", NEEDS_VELOCITIES_OF_SET);
 
-const struct api_object api_set_advance = {
+const struct api_object api_set_advance = REQUEST(API_SET_ADVANCE,
 	"CollisionSetAdvance",
 	"The end of a time step: velocities at its end, and what the next step begins with, which replaces fields of the"
 	" set. Arrays over vertices and bodies have as many rows as the set's.",
-	request_rules, API_N_REQUEST, API_SET_ADVANCE,
 	WITHOUT_VELOCITIES(ONE_OF_BODIES("body_velocities"), ", 'dependentRequired': {'velocities': ['positions'],"
-		" 'body_velocities': ['body_positions'], 'body_positions': ['body_velocities']}")};
+		" 'body_velocities': ['body_positions'], 'body_positions': ['body_velocities']}"));
 
 /* ---- answers ---- */
 

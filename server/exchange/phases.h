@@ -19,7 +19,4 @@ void srv_refuse_if_full(struct srv_exchange *exchange);
  */
 bool srv_compute(struct srv_exchange *exchange);
 
-/* Records an exchange in the log and in the metrics. @param aborted  reason for an early end, or NULL */
-void srv_record(const struct srv_exchange *exchange, const char *aborted);
-
 #endif

@@ -1,7 +1,10 @@
 #include "server/exchange/steps.h"
 
+#include "server/base/clock.h"
 #include "server/exchange/answer.h"
 #include "server/exchange/phases.h"
+#include "server/listen/peer.h"
+#include "server/observe/log.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -142,10 +145,37 @@ enum srv_next srv_exchange_time_out(struct srv_exchange *exchange)
 
 /* ---- the end ---- */
 
+/* Records an exchange in the log and in the metrics. @param aborted  reason for an early end, or NULL */
+static void record(const struct srv_exchange *exchange, const char *aborted)
+{
+	char client[SRV_PEER];
+	const struct srv_access access = {
+		.request_id = exchange->id,
+		.method = exchange->head.method,
+		.target = exchange->target,
+		.route = srv_route_name(&exchange->match),
+		.client = srv_peer_print(exchange->client, client),
+		.outcome = {.match = &exchange->match,
+	                .rejection = exchange->rejection,
+	                .status = exchange->status,
+	                .nanoseconds = 1000 * (srv_clock_us() - exchange->began_us),
+	                .waited_nanoseconds = exchange->queued_us ? 1000 * exchange->waited_us : -1,
+	                .bytes_in = exchange->received,
+	                .bytes_out = exchange->bytes_out,
+	                .measure = &exchange->measure},
+		.trace = *exchange->trace.span_id ? &exchange->trace : NULL,
+		.rejected = srv_rejection_name(exchange->rejection),
+		.token = *exchange->entry.token ? exchange->entry.token : NULL,
+		.aborted = aborted,
+	};
+	srv_metrics_add(&access.outcome);
+	srv_log_access(&access);
+}
+
 void srv_exchange_end(struct srv_exchange *exchange, const char *aborted)
 {
 	struct srv_server *server = exchange->server;
-	srv_record(exchange, exchange->state == SRV_SENT ? NULL : aborted);
+	record(exchange, exchange->state == SRV_SENT ? NULL : aborted);
 	srv_drop_answer(exchange);
 	srv_body_free(&exchange->body, server->admission);
 	srv_exchange_move(exchange, SRV_OVER);
