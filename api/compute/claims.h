@@ -18,7 +18,7 @@ struct api_explanation {
 	char detail[API_MISTAKE_DETAIL];
 };
 
-/* The comparison of one quantity. The numbers are those of the entry that differs most, relative to its scale. */
+/* The comparison of one quantity. The numbers describe the entry that differs most, relative to its scale. */
 struct api_verdict {
 	bool claimed, agrees;
 	double difference, scale, relative;

@@ -58,7 +58,7 @@ static bool is_usable(double factor)
 	return isfinite(factor) && factor > 0 && isfinite(1 / factor) && fabs(factor - 1) > 1e-12;
 }
 
-/* Tries a scene whose velocities, or eps_v, are h times those of the request. */
+/* Tries a scene with h times the velocities, or the eps_v, of the request. */
 static bool try_scene(struct api_explaining *x, const struct api_scene *scene, double h, bool of_eps_v)
 {
 	struct api_guess guess = api_guess_begin(API_DISPLACEMENT_FOR_VELOCITY, h);
@@ -168,7 +168,7 @@ static bool polish(struct api_explaining *x, const struct api_scene *base, doubl
 	return true;
 }
 
-/* Where all contacts slide, the gradient is that of all larger multiples: the smallest grid point, doubled. */
+/* Once all contacts slide, larger multiples do not change the gradient: tries the smallest such grid point, doubled. */
 static bool try_saturated(struct api_explaining *x, const struct api_scene *base, const double *steps,
                           const double *slope, double target)
 {

@@ -1,5 +1,5 @@
 /**
- * Claims while they are judged: results in one form, ours and those of hypotheses, and their differences.
+ * Claims while they are judged: the claimed results, ours and the results of hypotheses in one form, and differences.
  */
 #ifndef API_JUDGING_H
 #define API_JUDGING_H
@@ -52,7 +52,7 @@ static inline bool api_judging_stops(size_t i)
 bool api_claims_quantity(const struct api_judging *j, int quantity);
 /* Whether a DOF's gradient is claimed. */
 bool api_claims_dof(const struct api_judging *j, size_t dof);
-/* The largest difference between a claimed quantity and `factor` times that of other results. */
+/* The largest difference between a claimed quantity and `factor` times the same quantity of other results. */
 struct api_gap api_judging_gap(const struct api_judging *j, int quantity, const struct api_results *results,
                                double factor);
 /* Scale of entry e of the Hessian in a row. */

@@ -212,7 +212,7 @@ static bool begin_fit(struct api_judging *j, struct fit *f)
 	return true;
 }
 
-/* The gradient with these factors, and what they have in common. */
+/* Properties that the factors have in common. */
 struct factors {
 	double least, over; /* the least factor; the largest force over the cone */
 	bool are_signs;     /* all are 1 or -1 */

@@ -24,7 +24,7 @@ static bool get_functions(const struct api_call *call)
 	return api_answer_finish(call, &render, ok);
 }
 
-/* Evaluates one function; NULL: those of a bundle. */
+/* Evaluates one function, or a bundle if `function` is NULL. */
 static bool evaluate_function(const struct api_call *call, const struct api_function *function,
                               const struct api_document *document, struct api_arena *arena)
 {

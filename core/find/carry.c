@@ -1,7 +1,7 @@
 /* Anchors that survive: each new contact takes the anchor of the old contact that it continues. The old contact of the
  * same stencil is in the shortest of the lists of its pairs of vertices, so a vertex of many contacts costs little. The
- * others share a pair of vertices with it: at most eight lists, of which only those of edge_edge contacts have several
- * places. */
+ * others share a pair of vertices with it: at most eight lists. Only edge_edge contacts have several places
+ * in one list. */
 #include "core/find/carry.h"
 
 #include "core/base/fault.h"

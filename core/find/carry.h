@@ -55,7 +55,7 @@ struct vertex_pair {
 /* All such pairs of all contacts without planes, sorted by first vertex, second vertex and contact. */
 struct vertex_pairs {
 	size_t n_vertices, n;
-	size_t *row; /* [n_vertices + 2] where a first vertex's pairs start, and that of the last one's end */
+	size_t *row; /* [n_vertices + 2] where a first vertex's pairs start; then the end of the last ones */
 	struct vertex_pair *pairs;
 };
 
@@ -84,7 +84,7 @@ struct stretch {
 
 /* The contacts with one vertex on the first side and another one on the second side. */
 struct stretch fricp_pairs_of(const struct vertex_pairs *pairs, int32_t first, int32_t second);
-/* Those of them with numbers from begin to end. */
+/* The part of a stretch whose contacts have numbers from begin to end. */
 struct stretch fricp_contacts_within(const struct vertex_pairs *pairs, struct stretch stretch, size_t begin,
                                      size_t end);
 

@@ -178,7 +178,7 @@ struct search {
 };
 
 /* Whether a node may have contacts that are nearer, if all of them are at least as far away as this on each axis. The
- * sum rounds as those of distances do, so it is never larger than one of them. */
+ * sum is rounded like the sums of distances, so it never exceeds one of them. */
 static bool may_be_nearer(const struct search *s, const struct node *root, const long double apart[3])
 {
 	const long double squared = apart[0] * apart[0] + apart[1] * apart[1] + apart[2] * apart[2];

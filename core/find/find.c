@@ -140,7 +140,7 @@ static enum fric_code visit_vertex(void *task, int share, int32_t vertex)
 static enum fric_code find_all(const struct fric_context *context, struct search *s)
 {
 	const struct fric_mesh *m = s->mesh;
-	/* Not less than the limit of distances, which are rounded. */
+	/* At least the limit of distances, which are rounded. */
 	const double reach = s->closing.reach * (1 + 0x1p-40);
 	const struct pairing pairing = {.context = context,
 	                                .mesh = m,

@@ -7,7 +7,7 @@
 /* ---- sorting by vertices ---- */
 
 /* A primitive with its vertices in ascending order; unused vertices are 0. `mark` tells equal ones apart: the row of a
- * face, or whether an edge was given (1) or is that of a face (0). */
+ * face, or whether an edge was given (1) or belongs to a face (0). */
 struct primitive {
 	int32_t v[3], mark;
 };
@@ -123,7 +123,7 @@ static struct primitive edge_of(int32_t a, int32_t b, int32_t mark)
 	return e;
 }
 
-/* Those of faces come first, so that they are kept of equal ones. */
+/* Edges of faces come first, so that they are kept if an equal edge was given. */
 static size_t list_edges(const struct making *m, struct primitive *items)
 {
 	const struct fric_mesh *mesh = m->mesh;

@@ -1,5 +1,5 @@
 /**
- * What does not change when the vertices of a mesh move: its primitives, each once, and its filters.
+ * The parts of a mesh that stay when its vertices move: its primitives, each once, and its filters.
  */
 #ifndef FRIC_MESH_H
 #define FRIC_MESH_H

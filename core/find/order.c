@@ -92,7 +92,7 @@ static void place(void *task, size_t chunk, size_t begin, size_t end, struct fau
 		place_few(o, o->items + at, end - at < PLACED_AT_A_TIME ? end - at : PLACED_AT_A_TIME);
 }
 
-/* The box of some vertices: a cube, as flat boxes have no use for many cells across. Halves, so that nothing overflows.
+/* The box of some vertices: a cube, because flat boxes need few cells across. Halves, so that nothing overflows.
  * @return whether it has an extent */
 static bool set_box(struct ordering *o, const uint64_t *items, size_t n)
 {
@@ -159,8 +159,8 @@ static enum fric_code sort_items(const struct ordering *o, uint64_t *items, uint
 
 static enum fric_code order_range(struct ordering *o, size_t begin, size_t n, int depth, struct digits *digits);
 
-/* Items in one cell, of which the curve knows nothing, are ordered in a box of their own: so clusters of any size are
- * resolved. */
+/* The curve does not distinguish the items of a cell. They are ordered in a box of their own, which resolves clusters of
+ * any size. */
 static enum fric_code order_cells(struct ordering *o, size_t begin, size_t n, int depth, struct digits *digits)
 {
 	const uint64_t *items = o->items + begin;

@@ -32,7 +32,7 @@ extern const struct overlap_kernels fricp_overlap_baseline;
 extern const struct overlap_kernels fricp_overlap_avx2, fricp_overlap_avx512;
 #endif
 
-/* Those that go with the context's kernels. */
+/* The overlap kernels for the instruction set of the context's kernels. */
 const struct overlap_kernels *fricp_overlap_of(const struct fric_context *context);
 
 #endif

@@ -406,7 +406,7 @@ static bool comes_first(const struct side_members *second, const struct side_mem
 	return precedes(v[second->member[0]], v[second->member[last]], v[first->member[0]], v[first->member[last]]);
 }
 
-/* How the coordinate of member k of the stencil follows from the feature's closest point. */
+/* Derives the coordinate of member k of the stencil from the feature's closest point. */
 static struct feature_coordinate coordinate_of(const struct feature *f, int k)
 {
 	const struct member *members = stencil_members(f->type);

@@ -10,7 +10,7 @@
 /* Rounding of a slip is at most this part of the velocities that it is a difference of, over the tolerance. */
 #define LEAST_SLIP 0x1p-20
 
-/* A contact at its place among those of its kind. */
+/* A contact, and its index among the contacts at vertices or of bodies. */
 struct place {
 	const struct fric_contacts *c;
 	const struct coefficients *mu;

@@ -16,13 +16,6 @@
 	{ \
 		return 6 * (a.mu_k - a.mu_s) * (a.z * a.r); \
 	} \
-	INLINE real cubic_g0##suffix(struct law_point##suffix a) \
-	{ \
-		const real r = a.r, r2 = r * r, h = r * ((real)1 / 2 + r * ((real)3 / 5 - r * ((real)1 / 3))); \
-		const real k = 1 - r * (1 - r2 * ((real)4 / 3 - h)), s = r * r2 * (1 - h); \
-		const real inside = a.mu_k * k - a.mu_s * s; \
-		return a.slides ? a.mu_k * a.z : inside; \
-	} \
 	INLINE real cubic_curvature_without_mu_s##suffix(real z) \
 	{ \
 		return 12 - z * (21 - 8 * z); \

@@ -23,8 +23,8 @@
  * Derivatives have two parts: at fixed w, and with respect to w (w0, w1, multiplied by the larger coefficient, which
  * removes the pole of change/w) times the derivative of w with respect to mu_s and mu_k (divided by that coefficient).
  * The latter is least/2 for the larger coefficient and -1/2 for the smaller one, least = low/top. If they are equal,
- * mu_s counts as the larger one. If both are zero, w is held fixed, so that the derivatives add up to those of mu_s f1,
- * the law of one coefficient. */
+ * mu_s counts as the larger one. If both are zero, w is held fixed, so that the derivatives add up to the derivatives
+ * of mu_s f1, the law of one coefficient. */
 #define FRIC_PEAK_DEFINE(real, suffix) \
 	INLINE struct law_shape##suffix peak_shape_at##suffix(real mu_s, real mu_k, real r) \
 	{ \

@@ -56,12 +56,6 @@
 		                                        .s1 = below ? low.s1 : high.s1, \
 		                                        .k1 = below ? low.k1 : high.k1}; \
 	} \
-	INLINE real quadratic_g0##suffix(struct law_point##suffix a) \
-	{ \
-		const struct law_derivatives##suffix by = quadratic_derivatives_inside##suffix(a); \
-		const real inside = a.mu_k * by.k0 + a.mu_s * by.s0; \
-		return a.slides ? a.mu_k * a.z : inside; \
-	} \
 	FRIC_CURVE_DEFINE(quadratic, real, suffix)
 
 FRIC_QUADRATIC_DEFINE(double, )

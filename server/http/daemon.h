@@ -9,7 +9,7 @@
 struct MHD_Daemon;
 struct srv_http;
 
-/* How connections are served. */
+/* The way in which connections are served. */
 enum srv_http_mode {
 	SRV_HTTP_THREADS, /* on threads of the library, by epoll, or by poll under TLS */
 	SRV_HTTP_ROUNDS,  /* on the caller's thread, in each srv_http_round, with the same callbacks */
