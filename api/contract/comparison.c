@@ -15,11 +15,13 @@ static const struct api_object agreement = OBJECT(
 	SIZE("contacts", "largest relative difference of a single contact, relative to its own scale"),
 	SIZE("assembled", "largest relative difference of the sums over contacts"));
 #define PLACE_OF_CONTACT \
-	{.name = "group", .kind = API_WORD, .words = api_group_names, .required = true, .meaning = "group of the contact"}, \
+	{.name = "group", .kind = API_WORD, .words = api_group_names, .required = true, \
+	 .meaning = "group of the contact"}, \
 	COUNT("index", "number of the contact within its group")
 #define STENCIL_OF_CONTACT \
 	{.name = "vertices", .kind = API_INDICES, .shape = {API_ANY_LENGTH}, .meaning = "its stencil"}, \
-	{.name = "bodies", .kind = API_INDICES, .shape = {API_ANY_LENGTH}, .meaning = "its stencil, for a contact of bodies"}
+	{.name = "bodies", .kind = API_INDICES, .shape = {API_ANY_LENGTH}, \
+	 .meaning = "its stencil, for a contact of bodies"}
 static const char either_stencil[] =
 	"{'if': {'required': ['vertices']}, 'then': {'not': {'required': ['bodies']}}, 'else': {'required': ['bodies']}}";
 static const struct api_object worst = OBJECT_WITH(either_stencil, "WorstContact", "The contact that agrees least.",

@@ -35,7 +35,8 @@ const struct api_object *const api_step_answers[] = {&limited_step, &whole_step,
 #define RULE_OF_OUTPUT(place, called, ...) {.name = called, __VA_ARGS__},
 #define RULE_BESIDE(called, ...) {.name = called, __VA_ARGS__},
 #define NAME_OF_OUTPUT(place, called, ...) [place] = called,
-static const char *const outputs[API_N_EVALUATE_OUTPUTS + 1] = {API_EVALUATE_OUTPUTS(NAME_OF_OUTPUT, API_NO_PLACE) NULL};
+static const char *const outputs[API_N_EVALUATE_OUTPUTS + 1] = {
+	API_EVALUATE_OUTPUTS(NAME_OF_OUTPUT, API_NO_PLACE) NULL};
 
 const struct api_object api_line = OBJECT_WITH(
 	"{'if': {'not': {'required': ['direction']}}, 'then': {'required': ['body_direction']}}",

@@ -159,8 +159,8 @@ static enum fric_code sort_items(const struct ordering *o, uint64_t *items, uint
 
 static enum fric_code order_range(struct ordering *o, size_t begin, size_t n, int depth, struct digits *digits);
 
-/* The curve does not distinguish the items of a cell. They are ordered in a box of their own, which resolves clusters of
- * any size. */
+/* The curve does not distinguish the items of a cell. They are ordered in a box of their own, which resolves clusters
+ * of any size. */
 static enum fric_code order_cells(struct ordering *o, size_t begin, size_t n, int depth, struct digits *digits)
 {
 	const uint64_t *items = o->items + begin;
