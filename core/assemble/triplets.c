@@ -88,6 +88,17 @@ INLINE void advance(struct cursor *cursor, int n)
 	cursor->values += n;
 }
 
+/* Column indices of a block's rows, four at a time. */
+INLINE void list_columns(int dim, int k, const int32_t *v, int4 col[3])
+{
+	UNROLL
+	for (int q = 0; q < (dim * k + 3) / 4; q++) {
+		const int s = 4 * q;
+		col[q] = (int4){v[s / dim], v[(s + 1) / dim % k], v[(s + 2) / dim % k], v[(s + 3) / dim % k]} +
+		         (int4){s % dim, (s + 1) % dim, (s + 2) % dim, (s + 3) % dim};
+	}
+}
+
 /* Writes the whole block. Each row is written in whole vectors, whose surplus the next row overwrites. Vectors are
  * assembled in registers, because loading a vector that was just stored in halves stalls. */
 INLINE size_t full_block(const struct local *local, int dim, int k, struct cursor to)
@@ -97,12 +108,7 @@ INLINE size_t full_block(const struct local *local, int dim, int k, struct curso
 	const double *w = local->weights, *m = local->block;
 	int4 col[3];
 	double2 entry[3][3];
-	UNROLL
-	for (int q = 0; q < n_int4; q++) {
-		const int s = 4 * q;
-		col[q] = (int4){v[s / dim], v[(s + 1) / dim % k], v[(s + 2) / dim % k], v[(s + 3) / dim % k]} +
-		         (int4){s % dim, (s + 1) % dim, (s + 2) % dim, (s + 3) % dim};
-	}
+	list_columns(dim, k, v, col);
 	UNROLL
 	for (int a = 0; a < dim; a++) {
 		UNROLL
@@ -134,6 +140,68 @@ INLINE size_t full_block(const struct local *local, int dim, int k, struct curso
 			advance(&to, n);
 		}
 	}
+	return (size_t)n * (size_t)n;
+}
+
+/* The blocks of the first member, from those of the others. */
+INLINE void add_first_member(int dim, int k, double block[FRIC_MAX_STENCIL][FRIC_MAX_STENCIL][9])
+{
+	UNROLL
+	for (int i = 1; i < k; i++)
+		UNROLL
+	for (int e = 0; e < dim * dim; e++) {
+		double sum = 0;
+		UNROLL
+		for (int j = 1; j < k; j++)
+			sum -= block[i][j][e];
+		block[i][0][e] = block[0][i][dim * (e % dim) + e / dim] = sum;
+	}
+	UNROLL
+	for (int e = 0; e < dim * dim; e++) {
+		double sum = 0;
+		UNROLL
+		for (int j = 1; j < k; j++)
+			sum -= block[0][j][e];
+		if (e % dim <= e / dim)
+			block[0][0][e] = block[0][0][dim * (e % dim) + e / dim] = sum;
+	}
+}
+
+/* As full_block for a whole block. As expand_block, with constant dim and k, so that each number is loaded once. */
+INLINE size_t full_whole(const double *from, int dim, int k, const int32_t *dofs, struct cursor to)
+{
+	const int n = dim * k, n_int4 = (n + 3) / 4, first = first_stored(k);
+	double block[FRIC_MAX_STENCIL][FRIC_MAX_STENCIL][9];
+	int4 col[3];
+	list_columns(dim, k, dofs, col);
+	if (to.rows) {
+		UNROLL
+		for (int r = 0; r < n; r++) {
+			const int32_t row = dofs[r / dim] + r % dim;
+			const int4 same = {row, row, row, row};
+			UNROLL
+			for (int q = 0; q < n_int4; q++)
+				memcpy(to.rows + n * r + 4 * q, &same, sizeof(same));
+			UNROLL
+			for (int q = 0; q < n_int4; q++)
+				memcpy(to.cols + n * r + 4 * q, &col[q], sizeof(int4));
+		}
+	}
+	UNROLL
+	for (int i = first; i < k; i++)
+		UNROLL
+	for (int j = first; j <= i; j++)
+		UNROLL
+	for (int e = 0; e < dim * dim; e++)
+		if (i != j || e % dim <= e / dim)
+			block[i][j][e] = block[j][i][dim * (e % dim) + e / dim] = *from++;
+	if (first)
+		add_first_member(dim, k, block);
+	UNROLL
+	for (int r = 0; r < n; r++)
+		UNROLL
+	for (int s = 0; s < n; s++)
+		to.values[n * r + s] = block[r / dim][s / dim][dim * (r % dim) + s % dim];
 	return (size_t)n * (size_t)n;
 }
 
@@ -326,13 +394,16 @@ INLINE size_t write_whole(const struct triplet_task *task, enum fric_type type, 
 	const double *from = task->inner + block_at(task->contacts, type, begin);
 	for (size_t i = begin; i < end; i++, from += n) {
 		const struct cursor cursor = next_cursor(to);
-		double block[MOST_BLOCK][MOST_BLOCK];
 		int32_t dofs[FRIC_MAX_STENCIL];
-		expand_block(dim, k, from, MOST_BLOCK, block[0]);
 		for (int j = 0; j < k; j++)
 			dofs[j] = (int32_t)member_dof(task->contacts, dim, type, j, i);
-		deliver(to, task->triangle == FRIC_FULL ? any_block(block, dim, k, dofs, FRIC_FULL, cursor)
-		                                        : any_block(block, dim, k, dofs, task->triangle, cursor));
+		if (task->triangle == FRIC_FULL) {
+			deliver(to, full_whole(from, dim, k, dofs, cursor));
+		} else {
+			double block[MOST_BLOCK][MOST_BLOCK];
+			expand_block(dim, k, from, MOST_BLOCK, block[0]);
+			deliver(to, any_block(block, dim, k, dofs, task->triangle, cursor));
+		}
 	}
 	return end;
 }
