@@ -61,11 +61,7 @@ INLINE void barrier_block(enum fric_type type, const struct block_task *task, si
 	const struct fric_current *current = task->current;
 	const int k = stencil_size_of(type);
 	double block[MOST_BLOCK_NUMBERS] = {0};
-	if (current->form[i] & FORM_MOLLIFIED) {
-		fricp_mollified_block(current, i, task->projection, block);
-		for (int e = 0; e < MOST_BLOCK_NUMBERS; e++)
-			block[e] *= task->factor;
-	} else if (current->distance[i] > 0) {
+	if (current->distance[i] > 0) {
 		struct block_contact c = {.distance = 0}; /* the analyzer does not see that all members are set */
 		load(type, current, i, task->factor, &c);
 		block_block(k, task->projection, &c, block);
@@ -91,50 +87,133 @@ INLINE void add_friction(enum fric_type type, const struct block_task *task, siz
 					*out++ += (w[p] * w[q]) * m[dim * x + y];
 }
 
-/* @return the number of contacts, from the first on, whose blocks of the barrier a kernel has computed */
-static size_t run_kernel(const struct block_task *task, struct span span, double *out)
+/* ---- mollified contacts ---- */
+
+/* Mollified contacts of a chunk, whose matrices are projected side by side. */
+struct mollified {
+	const struct block_task *task;
+	size_t contacts[MOLLIFIED_AT_ONCE], n;
+	struct mollified_matrices matrices;
+};
+
+static void plain_project(enum fric_projection projection, size_t n, struct mollified_matrices *matrices)
 {
-	const struct fric_current *current = task->current;
-	uint8_t forms = 0;
-	bool apart = true;
-	if (!task->kernels->blocks || task->contacts->dim != 3)
-		return 0;
-	for (size_t i = span.begin; i < span.begin + span.n; i++) {
-		forms |= current->form[i];
-		apart &= current->distance[i] > 0;
+	for (size_t l = 0; l < n; l++) {
+		double m[N_MOLLIFIED_MOTIONS][N_MOLLIFIED_MOTIONS];
+		for (int p = 0; p < N_MOLLIFIED_MOTIONS; p++)
+			for (int q = 0; q < N_MOLLIFIED_MOTIONS; q++)
+				m[p][q] = matrices->m[p][q][l];
+		block_project_nine(projection, m);
+		for (int p = 0; p < N_MOLLIFIED_MOTIONS; p++)
+			for (int q = 0; q <= p; q++)
+				matrices->m[p][q][l] = m[p][q];
 	}
-	if (!apart || (forms & FORM_MOLLIFIED))
-		return 0;
-	return task->kernels->blocks(current, span, task->factor, task->projection, out);
 }
 
-INLINE void span_blocks(enum fric_type type, const struct block_task *task, struct span span, double *out,
-                        struct fault *fault)
+static void report_lower(size_t i, struct fault *fault)
+{
+	if (fault->code == FRIC_OK || i < fault->position)
+		*fault = (struct fault){FRIC_E_NOT_FINITE, i};
+}
+
+static void store_mollified(const struct mollified *all, size_t l, struct fault *fault)
+{
+	const struct block_task *task = all->task;
+	const size_t i = all->contacts[l];
+	double m[N_MOLLIFIED_MOTIONS][N_MOLLIFIED_MOTIONS],
+		*out = task->blocks + block_at(task->contacts, FRIC_EDGE_EDGE, i);
+	for (int p = 0; p < N_MOLLIFIED_MOTIONS; p++)
+		for (int q = 0; q <= p; q++)
+			m[p][q] = task->factor * all->matrices.m[p][q][l];
+	fricp_mollified_block(m, out);
+	if (task->friction && !task->contacts->skipped[i])
+		add_friction(FRIC_EDGE_EDGE, task, i, out);
+	if (!all_finite(out, MOST_BLOCK_NUMBERS))
+		report_lower(i, fault);
+}
+
+/* Computes the blocks of the contacts that have been collected. */
+static void finish_mollified(struct mollified *all, struct fault *fault)
+{
+	const struct block_task *task = all->task;
+	if (task->projection != FRIC_PROJECT_NONE && all->n > 0) {
+		if (task->kernels->project)
+			task->kernels->project(task->projection, &all->matrices);
+		else
+			plain_project(task->projection, all->n, &all->matrices);
+	}
+	for (size_t l = 0; l < all->n; l++)
+		store_mollified(all, l, fault);
+	all->n = 0;
+}
+
+static void collect(struct mollified *all, size_t i, struct fault *fault)
+{
+	double m[N_MOLLIFIED_MOTIONS][N_MOLLIFIED_MOTIONS];
+	fricp_mollified_matrix(all->task->current, i, m);
+	if (all->n == 0)
+		memset(&all->matrices, 0, sizeof(all->matrices));
+	for (int p = 0; p < N_MOLLIFIED_MOTIONS; p++)
+		for (int q = 0; q < N_MOLLIFIED_MOTIONS; q++)
+			all->matrices.m[p][q][all->n] = m[p][q];
+	all->contacts[all->n++] = i;
+	if (all->n == MOLLIFIED_AT_ONCE)
+		finish_mollified(all, fault);
+}
+
+/* ---- spans ---- */
+
+/* The barrier's blocks of a span, by a kernel where there is one. Mollified contacts get placeholders.
+ * @return whether there are any */
+INLINE bool barrier_blocks(enum fric_type type, const struct block_task *task, struct span span, size_t n, double *out)
+{
+	const struct fric_current *current = task->current;
+	size_t n_done = 0;
+	uint8_t forms = 0;
+	if (task->kernels->blocks && task->contacts->dim == 3)
+		n_done = task->kernels->blocks(current, span, task->factor, task->projection, out);
+	for (size_t j = 0; j < span.n; j++) {
+		const size_t i = span.begin + j;
+		forms |= current->form[i];
+		if (current->form[i] & FORM_MOLLIFIED)
+			memset(out + j * n, 0, n * sizeof(double));
+		else if (j >= n_done || !(current->distance[i] > 0))
+			barrier_block(type, task, i, out + j * n);
+	}
+	return type == FRIC_EDGE_EDGE && (forms & FORM_MOLLIFIED);
+}
+
+INLINE void span_blocks(enum fric_type type, const struct block_task *task, struct span span, struct mollified *all,
+                        double *out, struct fault *fault)
 {
 	const size_t n = n_block_numbers(task->contacts->dim, stencil_size_of(type));
-	for (size_t j = run_kernel(task, span, out); j < span.n; j++)
-		barrier_block(type, task, span.begin + j, out + j * n);
+	const bool any_mollified = barrier_blocks(type, task, span, n, out);
 	for (size_t j = 0; j < span.n && task->friction; j++)
 		if (!task->contacts->skipped[span.begin + j])
 			add_friction(type, task, span.begin + j, out + j * n);
-	if (all_finite(out, span.n * n))
-		return;
-	size_t j = 0;
-	while (all_finite(out + j * n, n))
-		j++;
-	*fault = (struct fault){FRIC_E_NOT_FINITE, span.begin + j};
+	if (!all_finite(out, span.n * n)) {
+		size_t j = 0;
+		while (all_finite(out + j * n, n))
+			j++;
+		*fault = (struct fault){FRIC_E_NOT_FINITE, span.begin + j};
+	}
+	for (size_t j = 0; j < span.n && any_mollified; j++)
+		if (task->current->form[span.begin + j] & FORM_MOLLIFIED)
+			collect(all, span.begin + j, fault);
 }
 
 static void block_chunk(void *data, size_t chunk, size_t begin, size_t end, struct fault *fault)
 {
 	const struct block_task *task = data;
+	struct mollified mollified = {.task = task, .n = 0};
 	(void)chunk;
 	for (size_t at = begin; at < end && fault->code == FRIC_OK;) {
 		const struct span span = next_span(task->contacts, at, end);
 		double *out = task->blocks + block_at(task->contacts, span.type, at);
-		FOR_TYPE(span_blocks, span.type, task, span, out, fault)
+		FOR_TYPE(span_blocks, span.type, task, span, &mollified, out, fault)
 		at += span.n;
 	}
+	finish_mollified(&mollified, fault);
 }
 
 struct fault fricp_blocks(const struct fric_context *context, const struct fric_contacts *contacts,

@@ -1,6 +1,7 @@
 #include "core/barrier/mollifier.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "core/barrier/energy.h"
 #include "core/base/inline.h"
@@ -86,9 +87,7 @@ void fricp_mollified_gradient(const struct fric_current *current, size_t i, doub
 
 /* ---- Hessian ---- */
 
-/* Motions that are no translations, in an orthonormal basis: differences of the ends of each edge, and the
- * difference of the edges' middles, each along three axes. */
-enum { N_WEIGHTS = 3, N_MOTIONS = 9 };
+enum { N_WEIGHTS = 3, N_MOTIONS = N_MOLLIFIED_MOTIONS };
 #define ROOT_HALF 0x1.6a09e667f3bcdp-1
 static const double weights[N_WEIGHTS][FRIC_MAX_STENCIL] = {
 	{-ROOT_HALF, ROOT_HALF, 0, 0}, {0, 0, -ROOT_HALF, ROOT_HALF}, {0.5, 0.5, -0.5, -0.5}};
@@ -107,11 +106,11 @@ static void motion(const double w[FRIC_MAX_STENCIL], const double *const directi
 	}
 }
 
-/* m += factor (a b^T + b a^T) / 2 */
+/* m += factor (a b^T + b a^T) / 2, of which the lower triangle is computed */
 static void add_product(double factor, const double *a, const double *b, matrix m)
 {
 	for (int p = 0; p < N_MOTIONS; p++)
-		for (int q = 0; q < N_MOTIONS; q++)
+		for (int q = 0; q <= p; q++)
 			m[p][q] += factor * (a[p] * b[q] + b[p] * a[q]) / 2;
 }
 
@@ -160,71 +159,16 @@ static void add_second(const struct edges *e, double factor, matrix m)
 			const double mixed = 4 * e->a[x] * e->b[y] - 2 * e->b[x] * e->a[y] - 2 * ab * same;
 			m[x][y] += 2 * factor * (2 * (bb * same - e->b[x] * e->b[y]));
 			m[3 + x][3 + y] += 2 * factor * (2 * (aa * same - e->a[x] * e->a[y]));
-			m[x][3 + y] += 2 * factor * mixed;
 			m[3 + y][x] += 2 * factor * mixed;
 		}
 }
 
-static double largest_of(matrix m)
+static double lower(matrix m, int p, int q)
 {
-	double most = 0;
-	for (int p = 0; p < N_MOTIONS; p++)
-		for (int q = 0; q < N_MOTIONS; q++)
-			most = fmax(most, fabs(m[p][q]));
-	return most;
+	return p > q ? m[p][q] : m[q][p];
 }
 
-static void rotate(int p, int q, matrix m, matrix v)
-{
-	const double twice = 2 * m[p][q], apart = m[q][q] - m[p][p];
-	const double t = twice / (apart + copysign(hypot(apart, twice), apart));
-	const double c = 1 / sqrt(1 + t * t), s = t * c;
-	for (int r = 0; r < N_MOTIONS; r++) {
-		const double x = m[r][p], y = m[r][q], vx = v[r][p], vy = v[r][q];
-		m[r][p] = c * x - s * y;
-		m[r][q] = s * x + c * y;
-		v[r][p] = c * vx - s * vy;
-		v[r][q] = s * vx + c * vy;
-	}
-	for (int r = 0; r < N_MOTIONS; r++) {
-		const double x = m[p][r], y = m[q][r];
-		m[p][r] = c * x - s * y;
-		m[q][r] = s * x + c * y;
-	}
-	m[p][q] = m[q][p] = 0;
-}
-
-/* Jacobi, until nothing is left beside the diagonal. */
-static void project(enum fric_projection projection, matrix m)
-{
-	enum { MOST_SWEEPS = 30 };
-	const double negligible = 0x1p-54 * largest_of(m);
-	matrix v = {{0}};
-	bool rotated = true;
-	for (int p = 0; p < N_MOTIONS; p++)
-		v[p][p] = 1;
-	for (int sweep = 0; sweep < MOST_SWEEPS && rotated; sweep++) {
-		rotated = false;
-		for (int p = 0; p < N_MOTIONS; p++)
-			for (int q = p + 1; q < N_MOTIONS; q++)
-				if (fabs(m[p][q]) > negligible) {
-					rotate(p, q, m, v);
-					rotated = true;
-				}
-	}
-	double value[N_MOTIONS];
-	for (int e = 0; e < N_MOTIONS; e++)
-		value[e] = projection == FRIC_PROJECT_ABS ? fabs(m[e][e]) : fmax(m[e][e], 0);
-	for (int p = 0; p < N_MOTIONS; p++)
-		for (int q = 0; q <= p; q++) {
-			double sum = 0;
-			for (int e = 0; e < N_MOTIONS; e++)
-				sum += value[e] * v[p][e] * v[q][e];
-			m[p][q] = m[q][p] = sum;
-		}
-}
-
-static void multiply_out(matrix m, double *block)
+void fricp_mollified_block(double m[N_MOTIONS][N_MOTIONS], double *block)
 {
 	for (int i = 1; i < FRIC_MAX_STENCIL; i++)
 		for (int j = 1; j <= i; j++)
@@ -233,18 +177,18 @@ static void multiply_out(matrix m, double *block)
 					double sum = 0;
 					for (int e = 0; e < N_WEIGHTS; e++)
 						for (int f = 0; f < N_WEIGHTS; f++)
-							sum += weights[e][i] * weights[f][j] * m[3 * e + x][3 * f + y];
+							sum += weights[e][i] * weights[f][j] * lower(m, 3 * e + x, 3 * f + y);
 					*block++ = sum;
 				}
 }
 
-void fricp_mollified_block(const struct fric_current *current, size_t i, enum fric_projection projection, double *block)
+void fricp_mollified_matrix(const struct fric_current *current, size_t i, double sum[N_MOTIONS][N_MOTIONS])
 {
 	const struct edges e = edges_at(current, i);
 	const struct mollifier m = mollifier_of(current, i, &e);
 	const double *const n[3] = {current->normal[0], current->normal[1], current->normal[2]};
 	double w[FRIC_MAX_STENCIL], by[2][3], g[N_MOTIONS], h[N_MOTIONS] = {0};
-	matrix sum = {{0}};
+	memset(sum, 0, sizeof(matrix));
 	contact_weights(&current->at, FRIC_EDGE_EDGE, i, w);
 	motion(w, n, i, g);
 	change(&e, by[0], by[1]);
@@ -254,7 +198,7 @@ void fricp_mollified_block(const struct fric_current *current, size_t i, enum fr
 	add_product(2 * current->slope[i] * m.first, g, h, sum);
 	add_product(current->energy[i] * m.second, h, h, sum);
 	add_second(&e, current->energy[i] * m.first, sum);
-	if (projection != FRIC_PROJECT_NONE)
-		project(projection, sum);
-	multiply_out(sum, block);
+	for (int p = 0; p < N_MOTIONS; p++)
+		for (int q = 0; q < p; q++)
+			sum[q][p] = sum[p][q];
 }

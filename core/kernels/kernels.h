@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "core/barrier/energy.h"
+#include "core/barrier/mollifier.h"
 #include "core/base/inline.h"
 #include "core/contacts/contacts.h"
 #include "core/fric.h"
@@ -101,10 +102,12 @@ struct fric_kernels {
 	void (*gaps[GAP_N_KINDS])(struct gap_workspace *work);
 	/* Energies of a span, times the contacts' weights. NULL: use energy_at. */
 	void (*energies)(enum fric_barrier_type type, const struct energy_scale *scale, struct energy_workspace *work);
-	/* Blocks of the barrier's Hessian (assemble/blocks.h), times a factor, for the first contacts of a span, without
-	 * mollifiers. Contacts at distance 0 give NaN. @return how many have been computed */
+	/* Blocks of the barrier's Hessian (assemble/blocks.h), times a factor, for the first contacts of a span. Those of
+	 * mollified contacts and of contacts at distance 0 are placeholders. @return how many have been computed */
 	size_t (*blocks)(const struct fric_current *current, struct span span, double factor,
 	                 enum fric_projection projection, double *out);
+	/* Replaces matrices by their projections, of which the lower triangles are valid. NULL: use block_project_nine. */
+	void (*project)(enum fric_projection projection, struct mollified_matrices *matrices);
 	/* Computes the range of vertices of a span's extent; the scalar form uses the baseline's. @param members  [n] of
 	 * its stencils, n > 0 */
 	void (*extent)(const int32_t *members, size_t n, struct span_extent *extent);
