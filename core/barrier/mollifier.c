@@ -106,17 +106,23 @@ static void motion(const double w[FRIC_MAX_STENCIL], const double *const directi
 	}
 }
 
-/* m += factor (a b^T + b a^T) / 2, of which the lower triangle is computed */
-static void add_product(double factor, const double *a, const double *b, matrix m)
+/* m += a b^T + b a^T, of which the lower triangle is computed. */
+static void add_product(const double *a, const double *b, matrix m)
 {
 	for (int p = 0; p < N_MOTIONS; p++)
 		for (int q = 0; q <= p; q++)
-			m[p][q] += factor * (a[p] * b[q] + b[p] * a[q]) / 2;
+			m[p][q] += a[p] * b[q] + b[p] * a[q];
 }
 
-/* Second derivatives of the distance times `slope`, and of the energy. */
-static void add_distance(const struct fric_current *current, size_t i, double factor, const double g[N_MOTIONS],
-                         matrix m)
+/* out := s a + t b */
+static void combine(double s, const double *a, double t, const double *b, double out[N_MOTIONS])
+{
+	for (int p = 0; p < N_MOTIONS; p++)
+		out[p] = s * a[p] + t * b[p];
+}
+
+/* Second derivatives of the distance, times `slope`. */
+static void add_distance(const struct fric_current *current, size_t i, double factor, matrix m)
 {
 	double w[FRIC_MAX_STENCIL], second[3];
 	const double *const n[3] = {current->normal[0], current->normal[1], current->normal[2]};
@@ -128,19 +134,21 @@ static void add_distance(const struct fric_current *current, size_t i, double fa
 	for (int x = 0; x < 3; x++)
 		t[1][x] = second[x];
 	contact_weights(&current->at, FRIC_EDGE_EDGE, i, w);
-	add_product(factor * current->curvature[i], g, g, m);
 	for (int a = 0; a < 2; a++) {
 		const double slide[2] = {current->slide[2 * a][i], current->slide[2 * a + 1][i]};
 		const double omega[FRIC_MAX_STENCIL] = {-slide[0], slide[0], slide[1], -slide[1]};
 		const double *const tangent[3] = {&t[a][0], &t[a][1], &t[a][2]};
 		const double s = -factor * current->slope[i], d = current->distance[i];
-		double u[N_MOTIONS], p[N_MOTIONS];
+		double u[N_MOTIONS], p[N_MOTIONS], by[N_MOTIONS];
 		motion(w, tangent, 0, u);
 		motion(omega, n, i, p);
-		add_product(2 * s, u, p, m);
-		add_product(s * d, p, p, m);
-		if (current->form[i] & (a == 0 ? FORM_CURVED_FIRST : FORM_CURVED_SECOND))
-			add_product(-s / d, u, u, m);
+		if (current->form[i] & (a == 0 ? FORM_CURVED_FIRST : FORM_CURVED_SECOND)) {
+			combine(-s / (2 * d), u, 0, u, by);
+			add_product(u, by, m);
+		} else {
+			combine(s, u, s * d / 2, p, by);
+			add_product(p, by, m);
+		}
 	}
 }
 
@@ -168,18 +176,24 @@ static double lower(matrix m, int p, int q)
 	return p > q ? m[p][q] : m[q][p];
 }
 
+/* Each member takes part in the motion of its edge and in that of the middles. */
+static int edge_of(int member)
+{
+	return member / 2;
+}
+
 void fricp_mollified_block(double m[N_MOTIONS][N_MOTIONS], double *block)
 {
 	for (int i = 1; i < FRIC_MAX_STENCIL; i++)
-		for (int j = 1; j <= i; j++)
+		for (int j = 1; j <= i; j++) {
+			const int p = 3 * edge_of(i), q = 3 * edge_of(j), both = 3 * (N_WEIGHTS - 1);
+			const double own = weights[edge_of(i)][i], middle = weights[N_WEIGHTS - 1][i];
+			const double other = weights[edge_of(j)][j], with = weights[N_WEIGHTS - 1][j];
 			for (int x = 0; x < 3; x++)
-				for (int y = 0; y < (i == j ? x + 1 : 3); y++) {
-					double sum = 0;
-					for (int e = 0; e < N_WEIGHTS; e++)
-						for (int f = 0; f < N_WEIGHTS; f++)
-							sum += weights[e][i] * weights[f][j] * lower(m, 3 * e + x, 3 * f + y);
-					*block++ = sum;
-				}
+				for (int y = 0; y < (i == j ? x + 1 : 3); y++)
+					*block++ = own * (other * lower(m, p + x, q + y) + with * lower(m, p + x, both + y)) +
+					           middle * (other * lower(m, both + x, q + y) + with * lower(m, both + x, both + y));
+		}
 }
 
 void fricp_mollified_matrix(const struct fric_current *current, size_t i, double sum[N_MOTIONS][N_MOTIONS])
@@ -187,16 +201,18 @@ void fricp_mollified_matrix(const struct fric_current *current, size_t i, double
 	const struct edges e = edges_at(current, i);
 	const struct mollifier m = mollifier_of(current, i, &e);
 	const double *const n[3] = {current->normal[0], current->normal[1], current->normal[2]};
-	double w[FRIC_MAX_STENCIL], by[2][3], g[N_MOTIONS], h[N_MOTIONS] = {0};
+	double w[FRIC_MAX_STENCIL], by[2][3], g[N_MOTIONS], h[N_MOTIONS] = {0}, with_g[N_MOTIONS], with_h[N_MOTIONS];
 	memset(sum, 0, sizeof(matrix));
 	contact_weights(&current->at, FRIC_EDGE_EDGE, i, w);
 	motion(w, n, i, g);
 	change(&e, by[0], by[1]);
 	for (int x = 0; x < 6; x++)
 		h[x] = 2 * ROOT_HALF * by[x / 3][x % 3];
-	add_distance(current, i, m.value, g, sum);
-	add_product(2 * current->slope[i] * m.first, g, h, sum);
-	add_product(current->energy[i] * m.second, h, h, sum);
+	combine(m.value * current->curvature[i] / 2, g, current->slope[i] * m.first, h, with_g);
+	combine(current->energy[i] * m.second / 2, h, 0, h, with_h);
+	add_product(g, with_g, sum);
+	add_product(h, with_h, sum);
+	add_distance(current, i, m.value, sum);
 	add_second(&e, current->energy[i] * m.first, sum);
 	for (int p = 0; p < N_MOTIONS; p++)
 		for (int q = 0; q < p; q++)
