@@ -1,6 +1,6 @@
 /* Friction against gravity on an incline: the speeds at which they balance, and the motion of a block from any
  * speed. */
-import {familyOf, limit, reach} from "./laws.js";
+import {familyOf, limit, reach} from "./friction_laws.js";
 import {functions} from "./service.js";
 
 const STEPS = 1000; /* from rest to eps_v, and on to where the law no longer changes */

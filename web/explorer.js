@@ -23,7 +23,7 @@
 import {decode, encode, fragment, LONGEST, parse} from "./link.js";
 import * as service from "./service.js";
 
-const VIEWS = {start: "start.js", laws: "explore.js", batch: "batch.js", motion: "motion.js", fit: "fit.js"};
+const VIEWS = {start: "start.js", laws: "laws.js", batch: "batch.js", motion: "motion.js", fit: "fit.js"};
 const OLD = {"#law": "laws", "#ellipse": "laws", "#incline": "laws"}; /* fragments of the page when it had one view */
 const SETTLED_MS = 400;
 const TOLD_MS = 4000;

@@ -353,7 +353,7 @@ export function mount(root, context) {
 	});
 	byId("more").addEventListener("toggle", async () => {
 		if (!byId("more").open) return;
-		const {Law} = await import("./law.js");
+		const {Law} = await import("./law_plots.js");
 		more ??= new Law(byId("more").querySelector("section"), law, () => "whole", {withoutForce: true, locate});
 		more.update();
 		service.hurry();

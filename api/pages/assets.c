@@ -18,7 +18,7 @@
 	X(take, "/explorer/take.js", "take.js", SCRIPT) \
 	X(picture, "/explorer/picture.js", "picture.js", SCRIPT) \
 	X(start, "/explorer/start.js", "start.js", SCRIPT) \
-	X(explore, "/explorer/explore.js", "explore.js", SCRIPT) \
+	X(laws, "/explorer/laws.js", "laws.js", SCRIPT) \
 	X(batch, "/explorer/batch.js", "batch.js", SCRIPT) \
 	X(batch_contacts, "/explorer/batch_contacts.js", "batch_contacts.js", SCRIPT) \
 	X(batch_examples, "/explorer/batch_examples.js", "batch_examples.js", SCRIPT) \
@@ -37,9 +37,9 @@
 	X(plot, "/explorer/plot.js", "plot.js", SCRIPT) \
 	X(exchange, "/explorer/exchange.js", "exchange.js", SCRIPT) \
 	X(balance, "/explorer/balance.js", "balance.js", SCRIPT) \
-	X(laws, "/explorer/laws.js", "laws.js", SCRIPT) \
+	X(friction_laws, "/explorer/friction_laws.js", "friction_laws.js", SCRIPT) \
 	X(points, "/explorer/points.js", "points.js", SCRIPT) \
-	X(law, "/explorer/law.js", "law.js", SCRIPT) \
+	X(law_plots, "/explorer/law_plots.js", "law_plots.js", SCRIPT) \
 	X(ellipse, "/explorer/ellipse.js", "ellipse.js", SCRIPT) \
 	X(incline, "/explorer/incline.js", "incline.js", SCRIPT) \
 	X(spy, "/explorer/spy.js", "spy.js", SCRIPT)

@@ -1,7 +1,7 @@
 /* Plots of the scalar functions against the speed. */
 import {forceOf, resistance} from "./balance.js";
 import {Exchange} from "./exchange.js";
-import {familyOf, hasTwoCoefficients, whole} from "./laws.js";
+import {familyOf, hasTwoCoefficients, whole} from "./friction_laws.js";
 import {Plot} from "./plot.js";
 import {format} from "./svg.js";
 import {Freshness, Latest} from "./service.js";
