@@ -454,7 +454,8 @@ def pyplot():
     import matplotlib
     matplotlib.use("agg")
     from matplotlib import pyplot as plt
-    plt.rcParams.update({"svg.hashsalt": "frictiond", "font.size": 9, "axes.spines.top": False, "axes.grid": True,
+    plt.rcParams.update({"svg.hashsalt": "frictiond", "svg.fonttype": "none", "font.family": "sans-serif",
+                         "font.size": 9, "axes.spines.top": False, "axes.grid": True,
                          "axes.spines.right": False, "grid.color": "0.92", "axes.axisbelow": True,
                          "legend.frameon": False, "axes.titlesize": 10, "axes.titlelocation": "left"})
     return plt

@@ -9,7 +9,7 @@ The acceleration is g (sin(angle) - mu cos(angle)), the distance v^2 / (2 mu g).
 """
 import numpy as np
 
-from theory import BLUE, G, ORANGE, run
+from theory import BLUE, G, GREEN, GREY, ORANGE, run
 
 MUS, ANGLES = np.array([0.1, 0.3, 0.5, 0.7, 1.0]), np.arange(3, 41)  # -, degrees
 START, STOPS = 2.0, np.array([0.2, 0.4, 0.7])                        # m/s, -
@@ -57,10 +57,10 @@ def main(client, report):
                  lambda: [abs(stop(client, h)[1][2] - exact) for h in steps], 1)
 
     def draw(axes):
-        for one in MUS:
+        for one, color, kind in zip(MUS, (BLUE, ORANGE, GREEN, GREY, "k"), "os^Dv"):
             at, fine = mu == one, np.radians(np.linspace(3, 40, 200))
             axes.plot(np.degrees(fine), np.maximum(0, G * (np.sin(fine) - one * np.cos(fine))), "k-", lw=0.8)
-            axes.plot(np.degrees(angle[at]), gain[at], "o", ms=3, label=f"μ = {one}")
+            axes.plot(np.degrees(angle[at]), gain[at], kind, color=color, ms=3, label=f"μ = {one}")
         axes.set(title="Acceleration of blocks on ramps", xlabel="angle (degrees)", ylabel="m/s²")
         axes.legend()
     return draw

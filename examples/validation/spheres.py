@@ -100,7 +100,7 @@ def main(client, report):
             c = (1 - share)**(1 / 3)
             shape = np.sqrt(1 - fine**2)
             axes.plot(fine, shape - c * np.sqrt(np.maximum(0, 1 - (fine / c)**2)), "k-", lw=0.8)
-            axes.plot(r, traction * np.sqrt(np.maximum(0, 1 - r**2)), ".", color=color, ms=2.5,
+            axes.plot(r[::3], (traction * np.sqrt(np.maximum(0, 1 - r**2)))[::3], ".", color=color, ms=3,
                       label=f"Q / μP = {share}")
         axes.set(title="Traction under a sphere", xlabel="r / a", ylabel="traction / μ p(0)")
         axes.legend()

@@ -395,7 +395,7 @@ def test_pictures(defaults, name):
     kept = ROOT / f"docs/pictures/{name.replace('_', '-')}.svg"
     (words, count), (new_words, new_count) = lines(kept), lines(defaults[name][1])
     assert words == new_words and count == pytest.approx(new_count, rel=0.02), f"{kept} is not what {name}.py draws"
-    assert kept.stat().st_size < 150_000 and f"(pictures/{kept.name})" in PAGE
+    assert kept.stat().st_size <= 40_000 and f"(pictures/{kept.name})" in PAGE
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -126,4 +126,4 @@ def test_the_picture_is_up_to_date(told):
     assert [word for word in words if not re.fullmatch(r"[-−\d.]+", word)] == [
         word for word in new_words if not re.fullmatch(r"[-−\d.]+", word)]
     assert count == pytest.approx(new_count, rel=0.05)
-    assert kept.stat().st_size < 150_000 and "(pictures/identify.svg)" in PAGE
+    assert kept.stat().st_size <= 40_000 and "(pictures/identify.svg)" in PAGE

@@ -133,7 +133,7 @@ def test_the_picture_is_up_to_date(told):
     kept = ROOT / "docs/pictures/slips.svg"
     (words, count), (new_words, new_count) = lines(kept), lines(told[1])
     assert words == new_words and count == pytest.approx(new_count, rel=0.02)
-    assert kept.stat().st_size < 150_000 and "(pictures/slips.svg)" in PAGE
+    assert kept.stat().st_size <= 40_000 and "(pictures/slips.svg)" in PAGE
 
 
 def test_refusals(fail, nobody, refusing):

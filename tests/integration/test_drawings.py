@@ -54,3 +54,32 @@ def test_colours_stand_out(drawn):
         for name in (".force-head", ".velocity", ".normal", ".basis", ".line", ".curve"):
             if name in colors:
                 assert contrast(colors[name], paper) >= 3, name
+
+
+PLOTS = sorted(path.name for path in (ROOT / "docs/pictures").glob("*.svg") if path.stem not in NAMES)
+
+
+@pytest.mark.parametrize("name", PLOTS)
+def test_plots_are_small_and_change_with_the_page(name):
+    file = ROOT / "docs/pictures" / name
+    text = file.read_text()
+    assert file.stat().st_size <= 40_000, f"run scripts/plots.py {file}"
+    light, dark = text.split("@media (prefers-color-scheme: dark)")
+    assert "fill: #ffffff" in light and "fill: #1b2027" in dark.split("</style>")[0]
+    ElementTree.fromstring(text)
+
+
+def test_plots_keep_what_is_seen(tmp_path):
+    """Points of straight parts go; corners, text and markers stay. Once rewritten, a file stays as it is."""
+    file = tmp_path / "plot.svg"
+    line = "L".join(f"{x} {100 if x < 50 else 50} " for x in range(100))
+    file.write_text(f'''<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 100 100">
+        <metadata>none</metadata><g id="a"><path d="M{line}" style="fill: none; stroke: #0072b2; stroke-width: 1.8"/></g>
+        <defs><path id="m" d="M0 -1.234 L 1 1 z" style="stroke: #000000"/></defs>
+        <use xlink:href="#m" x="12.345" y="0.04" style="fill: #000000; stroke: #000000"/><text style="font: 9px x" transform="rotate(-0 1 2)">μ &lt; 1</text></svg>''')
+    subprocess.run([ROOT / "scripts/plots.py", file], check=True)
+    text = file.read_text()
+    assert 'd="M0 100l49 0l1-50l49 0"' in text and "μ &lt; 1" in text and "metadata" not in text and "rotate" not in text
+    assert 'href="#i0"' in text and 'x="12.3"' in text and 'y="0"' in text and "#56b4e9" in text.split("@media")[1]
+    subprocess.run([ROOT / "scripts/plots.py", file], check=True)
+    assert file.read_text() == text
