@@ -125,13 +125,22 @@ const FORCES = ["smooth_mu_f1", "law_force"];
 const STEPS = 160; /* from 0 to eps_v if the plots end at 2 eps_v; eps_v itself is always included */
 const FAR = 240; /* beyond eps_v, if a law continues beyond 2 eps_v */
 
+const PARTS = `
+	<p class="reading"></p>
+	<div class="plots"></div>
+	<details class="exchange">
+		<summary>Request and answer</summary>
+		<label>Function <select></select></label>
+	</details>`;
+
 export class Law {
 	/**
-	 * read returns the parameters of the law, readRange "whole" or "FROM TO" in units of eps_v
+	 * section: has .stale and .fault, the plots follow them. read returns the parameters of the law, readRange "whole" or "FROM TO" in units of eps_v
 	 * withoutForce: another plot shows the force; locate: of Freshness
 	 */
 	constructor(section, read, readRange, {withoutForce = false, locate} = {}) {
 		Object.assign(this, {read, readRange, withoutForce});
+		section.insertAdjacentHTML("beforeend", PARTS);
 		this.select = section.querySelector("select");
 		this.exchange = new Exchange(section.querySelector("details.exchange"), "function");
 		this.answers = {};

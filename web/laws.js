@@ -99,12 +99,6 @@ const PAGE = `
 		<var>μ</var>(<var>y</var>), it is <var>G</var><sub>1</sub>(<var>y</var>) times its normal force. A viscous
 		drag <var>ν</var> <var>y</var> is added to it. Point at a plot, or focus it and use the arrow keys, to read all plots at the same speed.</p>
 	<p class="fault" role="alert" hidden></p>
-	<p class="reading"></p>
-	<div class="plots"></div>
-	<details class="exchange">
-		<summary>Request and answer</summary>
-		<label>Function <select></select></label>
-	</details>
 </section>
 
 <section id="ellipse" aria-labelledby="ellipse-title">

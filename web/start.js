@@ -60,12 +60,6 @@ const PAGE = `
 		<section aria-label="More functions">
 			<p class="stale" hidden></p>
 			<p class="fault" role="alert" hidden></p>
-			<p class="reading"></p>
-			<div class="plots"></div>
-			<details class="exchange">
-				<summary>Request and answer</summary>
-				<label>Function <select></select></label>
-			</details>
 		</section>
 	</details>
 </section>
@@ -353,7 +347,7 @@ export function mount(root, context) {
 	});
 	byId("more").addEventListener("toggle", async () => {
 		if (!byId("more").open) return;
-		const {Law} = await import("./law_plots.js");
+		const {Law} = await context.load("law_plots.js");
 		more ??= new Law(byId("more").querySelector("section"), law, () => "whole", {withoutForce: true, locate});
 		more.update();
 		service.hurry();
