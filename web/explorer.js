@@ -17,6 +17,7 @@
  *   changed()              call it after each change of settings by the user: it updates the address and what Undo does
  *                          once there has been no further change for a moment
  *   go(name, state)        shows another view, with these settings
+ *   load(file)             promises a module, which is loaded again and again while the service cannot be reached
  *   service                the module service.js: request() and functions() contact the service, with retries and the
  *                          token; Latest keeps results up to date; Freshness shows whether they are
  */
@@ -72,6 +73,7 @@ function contextOf(name) {
 		service,
 		changed: () => later(name),
 		go: (to, state) => show(to, state, true),
+		load,
 	};
 }
 
@@ -256,7 +258,10 @@ document.querySelector(".skip").addEventListener("click", (event) => {
 	event.preventDefault();
 	byId("main").focus();
 });
-for (const type of ["change", "pointerup"]) addEventListener(type, service.hurry); /* the end of a drag, or of typing */
+addEventListener("pointerup", service.hurry);
+addEventListener("change", ({target}) => {
+	if (!target.matches("[type=range], [type=number]")) service.hurry(); /* a key that is held changes these repeatedly */
+});
 addEventListener("hashchange", readAddress);
 await readAddress();
 service.request("v1/info").then(

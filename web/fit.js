@@ -32,6 +32,7 @@ const SYMBOLS = {mu_s: "μₛ", mu_k: "μₖ", stribeck_speed: "vₛ", eps_v: "�
 const UNITS = {stribeck_speed: " m/s", eps_v: " m/s", viscous: " s/m"};
 const N_SCAN = 64;
 const MOST_ROUNDS = 3;
+const MOST_REQUESTS = MOST_ROUNDS + 3; /* also the scan, the first Jacobian and the curve */
 const DAMPINGS = [0, 1e-3, 1]; /* tried in each round, relative to the current one */
 const MOST_POINTS = 2000;
 const N_CURVE = 200;
@@ -278,7 +279,7 @@ export function mount(root, context) {
 	};
 	const eps = new Control("fit-eps_v", 0.001, changed, "log");
 	const locate = makeLocate((name) => (name === "eps_v" ? eps : undefined));
-	const latest = new service.Latest(ask, new service.Freshness(root.querySelector("section"), locate));
+	const latest = new service.Latest(ask, new service.Freshness(root.querySelector("section"), locate), MOST_REQUESTS);
 	const charts = {
 		fit: new Chart(byId("charts"), {
 			name: "fit",

@@ -7,6 +7,7 @@ import {add, arrow, fillList, fitText, format, label, withSubscripts} from "./sv
 export const title = "Motion";
 
 const N_STEPS = 1000;
+const N_REQUESTS = 3; /* that are usually needed */
 const FIRST = "incline";
 const CONTROLS = {
 	angle: [15],
@@ -137,6 +138,7 @@ export function mount(root, context) {
 					angle.blame(section, text && "Beyond 90° the slope does not carry the block: choose 0° to 90°."),
 			};
 		}),
+		N_REQUESTS,
 	);
 	const place = byId("charts");
 	const charts = {

@@ -144,33 +144,58 @@ export async function functions(bodies, signal) {
 	return json.functions;
 }
 
-const SETTLED_MS = 90; /* without a change of settings, after which work begins */
-const LONGEST_MS = 1000; /* until work begins while settings keep changing, as in a drag */
+/* A change lasts while settings keep changing, as in a drag: until the pointer is released, or until nothing has changed
+ * for a moment. Results are computed meanwhile, too, as long as the requests for the change's end are left over. */
+const PAUSE_MS = 90; /* without a change of settings, after which work begins */
+const LONGEST_MS = 1000; /* until work begins while settings keep changing */
+const SETTLED_MS = 400; /* without a change of settings, after which a change is over */
+const MOST = 6; /* requests for a change */
 const busy = new Set();
+let spent = 0, /* requests for the present change */
+	last = -Infinity; /* when settings changed */
 
-/* Begins waiting work now. */
+/* Ends the present change. */
 export function hurry() {
+	last = -Infinity;
 	for (const latest of busy) latest.begin();
 	showBusy(busy.size > 0);
 }
 
+/* Begins waiting work, or leaves it until the change is over. */
+function preview() {
+	const waiting = [...busy].filter(({timer}) => timer !== null);
+	const cost = waiting.reduce((sum, latest) => sum + latest.cost, 0);
+	for (const latest of waiting)
+		if (spent + 2 * cost <= MOST) latest.begin();
+		else latest.wait();
+}
+
 /* Keeps the results up to date: runs work once at a time, and again if something has changed meanwhile. An old response
- * therefore never replaces a newer one. Work begins once changes have settled, so a drag of a slider sends few
- * requests. */
+ * therefore never replaces a newer one. */
 export class Latest {
-	constructor(work, freshness) {
-		Object.assign(this, {work, freshness, wanted: 0, done: 0, running: false, timer: null, since: null});
+	/* cost: requests that work usually sends */
+	constructor(work, freshness, cost = 1) {
+		Object.assign(this, {work, freshness, cost, wanted: 0, done: 0, running: false, timer: null, since: null});
 	}
 
 	update() {
+		const now = performance.now();
+		if (now > last + SETTLED_MS) spent = 0;
+		last = now;
 		this.wanted++;
 		this.controller?.abort();
-		this.since ??= performance.now();
+		this.since ??= now;
 		clearTimeout(this.timer);
-		const left = this.since + LONGEST_MS - performance.now();
-		this.timer = setTimeout(() => this.begin(), Math.max(0, Math.min(SETTLED_MS, left)));
-		busy.add(this);
+		this.timer = setTimeout(preview, Math.max(0, Math.min(PAUSE_MS, this.since + LONGEST_MS - now)));
+		busy.delete(this);
+		busy.add(this); /* last: work begins in the order of updates, as sections use each other's answers */
 		showBusy(true);
+	}
+
+	wait() {
+		this.freshness.expect("still changing");
+		clearTimeout(this.timer);
+		this.timer = setTimeout(() => this.begin(), last + SETTLED_MS - performance.now());
 	}
 
 	begin() {
@@ -184,6 +209,7 @@ export class Latest {
 		this.running = true;
 		while (this.done !== this.wanted && this.timer === null) {
 			this.done = this.wanted;
+			spent += this.cost;
 			this.controller = new AbortController();
 			this.freshness.expect();
 			try {
@@ -213,8 +239,9 @@ export class Freshness {
 		this.stale = section.querySelector(".stale");
 	}
 
-	expect() {
-		this.timer ??= setTimeout(() => this.tell("waiting for an answer"), OVERDUE_MS);
+	expect(why = "waiting for an answer") {
+		this.why = why;
+		this.timer ??= setTimeout(() => this.tell(this.why), OVERDUE_MS);
 	}
 
 	arrived() {
