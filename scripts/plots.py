@@ -15,8 +15,8 @@ import xml.etree.ElementTree as ElementTree
 # colour-blindness (tests/explorer/test_colours.py).
 BLUE, ORANGE, GREEN, YELLOW, SKY, PINK, GREY = "#0072b2", "#d55e00", "#009e73", "#e69f00", "#56b4e9", "#cc79a7", "#777777"
 INK, PAPER, SOFT, GRID, BODY = "#1c2430", "#ffffff", "#535f6e", "#e9eaea", "#e8edf2"
-IN_THE_DARK = {BLUE: "#56b4e9", ORANGE: "#f07f3a", GREEN: "#2fc498", YELLOW: "#f5c95c", SKY: "#b9e2ff", PINK: "#dd8fbb",
-               INK: "#e6e9ec", PAPER: "#1b2027", SOFT: "#a3aeba", GRID: "#37404a", BODY: "#2c3540"}
+IN_THE_DARK = {BLUE: "#5093e0", ORANGE: "#f07f3a", GREEN: "#1bc48a", YELLOW: "#f5d35c", SKY: "#a9d6ff", PINK: "#c4649c",
+               INK: "#e6e9ec", PAPER: "#1b2027", SOFT: "#adb7c2", GRID: "#37404a", BODY: "#2c3540"}
 
 # What Matplotlib's defaults and greys become.
 SAME = {"#000000": INK, "#ffffff": PAPER, **dict.fromkeys(("#ebebeb", "#dddddd"), GRID),

@@ -112,7 +112,7 @@ export class Chart {
 		if (!this.px) return;
 		this.lines.forEach(({kind, x, y}, k) => {
 			if (index >= x.length) return;
-			this.dots[k] ??= add(this.svg, "circle", {class: `moving ${kind}`, r: 6});
+			this.dots[k] ??= add(this.svg, "circle", {class: `moving ${kind}`, r: kind.includes("heat") ? 4 : 6});
 			set(this.dots[k], {cx: this.px(x[index]), cy: this.py(y[index])});
 		});
 	}

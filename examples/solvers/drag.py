@@ -295,10 +295,10 @@ def draw(bodies, run, pushes, options):
 
 
 def draw_scene(axes, bodies, x):
-    for (_, faces, _), colour in ((bodies.top, "#7fa8c9"), (bodies.bottom, "#c9913f")):
+    for (_, faces, _), colour in ((bodies.top, "#56b4e9"), (bodies.bottom, "#e69f00")):
         axes.triplot(*x[:, :2].T, faces, color=colour, lw=1)
     contacts = bodies.pairs(x).groups
-    marks = [("plane_vertex", x[contacts["plane_vertex"]], "s", "#7fa8c9"),
+    marks = [("plane_vertex", x[contacts["plane_vertex"]], "s", "#56b4e9"),
              ("face_vertex", x[contacts["face_vertex"][:, 0]], "o", "#0072b2"),
              ("edge_edge", crossings(x, contacts["edge_edge"]), "o", "#d55e00")]
     for name, at, mark, colour in marks:

@@ -80,6 +80,6 @@ def test_plots_keep_what_is_seen(tmp_path):
     subprocess.run([ROOT / "scripts/plots.py", file], check=True)
     text = file.read_text()
     assert 'd="M0 100l49 0l1-50l49 0"' in text and "μ &lt; 1" in text and "metadata" not in text and "rotate" not in text
-    assert 'href="#i0"' in text and 'x="12.3"' in text and 'y="0"' in text and "#56b4e9" in text.split("@media")[1]
+    assert 'href="#i0"' in text and 'x="12.3"' in text and 'y="0"' in text and "#5093e0" in text.split("@media")[1]
     subprocess.run([ROOT / "scripts/plots.py", file], check=True)
     assert file.read_text() == text
