@@ -30,7 +30,8 @@ const PAGE = `
 	<h2 id="batch-title">Your contacts</h2>
 	<p>Paste the request that you send to <a href="docs/api.html">/v1/evaluate</a>, drop a file, or pick an example. The picture
 		shows what the service answers.</p>
-	<div class="faults" hidden><p class="fault" role="alert" hidden></p><ol id="batch-faults"></ol></div>
+	<p class="fault" role="alert" hidden></p>
+	<div class="faults" role="alert" hidden><p>The service refuses this batch:</p><ol id="batch-faults"></ol></div>
 	<div class="work">
 		<figure class="plot">
 			<canvas id="batch-scene" tabindex="0" role="application" aria-label="Contacts in space" aria-describedby="batch-summary batch-keys"></canvas>
@@ -321,7 +322,9 @@ export function mount(root, context) {
 		}
 	}
 
-	const freshness = new service.Freshness(root.querySelector("section"));
+	/* Faults that the service finds are listed, each with its place. */
+	const ofList = {name: "the faults", blame() {}};
+	const freshness = new service.Freshness(root.querySelector("section"), (error) => (error.status ? ofList : undefined));
 	const latest = new service.Latest(async (signal) => {
 		const isRead = read();
 		if (isRead) {

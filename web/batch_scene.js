@@ -154,6 +154,8 @@ export class Picture {
 			if (last && moved < 4) this.pick(event.offsetX, event.offsetY);
 			last = null;
 		});
+		addEventListener("beforeprint", () => this.print(true));
+		addEventListener("afterprint", () => this.print(false));
 		canvas.addEventListener("pointercancel", () => {
 			last = null;
 		});
@@ -416,6 +418,12 @@ export class Picture {
 					LINE,
 					SOFT,
 				);
+	}
+
+	/* On paper, in light colours. */
+	print(isPrinted) {
+		document.documentElement.classList.toggle("printed", isPrinted);
+		this.paint();
 	}
 
 	draw() {

@@ -145,7 +145,7 @@ export function mount(root, context) {
 		position: new Chart(place, {name: "position", title: "Position over time", x: ["t", "s"], y: ["x", "m"]}),
 		phase: new Chart(place, {name: "phase", title: "Phase: velocity over position", x: ["x", "m"], y: ["v", "m/s"]}),
 		loop: new Chart(place, {name: "loop", title: "Friction over slip", x: ["slip", "m"], y: ["F/N", ""]}),
-		energy: new Chart(place, {name: "energy", title: "Energy over time", x: ["t", "s"], y: ["E", "J"]}),
+		energy: new Chart(place, {name: "energy", title: "Energy over time; thin lines: lost to friction", x: ["t", "s"], y: ["E", "J"]}),
 	};
 
 	/* ---- settings ---- */
@@ -325,7 +325,7 @@ export function mount(root, context) {
 		fillList(root.querySelector("dl"), [
 			...rows,
 			["imbalance of forces in any step, of the normal force", format(result.worst, 2), "imbalance"],
-			["requests", String(result.requests.length), "requests"],
+			["requests to the service", String(result.requests.length), "requests"],
 		]);
 	}
 

@@ -23,9 +23,15 @@ function nearest(list, value) {
 }
 
 export class Plot {
-	/* narrow: height on a narrow screen, if it differs. what: {name, symbol, unit, title, text}; guides(): values of horizontal lines, [[value, label], ...] */
-	constructor(parent, what, {large = false, height = large ? 310 : 220, narrow, guides = () => [], onCursor}) {
-		Object.assign(this, {what, guides, onCursor, height, wide: height, narrow, curve: null, index: 0, extra: {}});
+	/* what: {name, symbol, unit, title, text, speed}, speed the name of the horizontal axis; narrow: height on a narrow
+	 * screen, if it differs; isQuiet: shows no crosshair before the user points; guides(): values of horizontal lines,
+	 * [[value, label], ...] */
+	constructor(
+		parent,
+		what,
+		{large = false, height = large ? 310 : 220, narrow, isQuiet = false, guides = () => [], onCursor},
+	) {
+		Object.assign(this, {what, guides, onCursor, height, wide: height, narrow, isQuiet, curve: null, index: 0, extra: {}});
 		this.figure = document.createElement("figure");
 		this.figure.className = large ? "plot large" : "plot";
 		const title = document.createElement("h3"),
@@ -60,7 +66,7 @@ export class Plot {
 			'<summary>Values</summary><div class="scroll" role="group" tabindex="0"><table><thead><tr>' +
 			'<th scope="col"></th><th scope="col"></th></tr></thead><tbody></tbody></table></div>';
 		const [y, value] = this.details.querySelectorAll("th");
-		y.textContent = "y, m/s";
+		y.textContent = `${this.what.speed ?? "y"}, m/s`;
 		value.textContent = [plain(this.what.symbol), this.what.unit].filter(Boolean).join(", ");
 		this.details.querySelector(".scroll").setAttribute("aria-label", `Values of ${this.what.title}`);
 		this.details.querySelector("summary").setAttribute("aria-label", `Values of ${this.what.title}`);
@@ -90,8 +96,13 @@ export class Plot {
 			const share = (event.clientX - box.left - MARGIN.left) / (box.width - MARGIN.left - MARGIN.right);
 			this.onCursor(nearest(x, x[0] + Math.min(Math.max(share, 0), 1) * (x.at(-1) - x[0])));
 		};
+		const begin = () => {
+			this.isQuiet = false;
+		};
+		for (const type of ["pointermove", "pointerdown", "focus"]) this.svg.addEventListener(type, begin);
 		this.svg.addEventListener("pointermove", point);
 		this.svg.addEventListener("pointerdown", point);
+		this.svg.addEventListener("focus", () => this.moveTo(this.index));
 		this.svg.addEventListener("keydown", (event) => {
 			if (!this.curve) return;
 			const last = this.curve.x.length - 1,
@@ -201,7 +212,7 @@ export class Plot {
 		label(
 			this.svg,
 			{class: "unit", x: right, y: bottom + 38, "text-anchor": "end"},
-			caption("y", horizontal.exponent, "m/s"),
+			caption(this.what.speed ?? "y", horizontal.exponent, "m/s"),
 		);
 		label(this.svg, {class: "unit", x: 4, y: 16}, caption(this.what.symbol, vertical.exponent, this.what.unit));
 	}
@@ -240,12 +251,12 @@ export class Plot {
 		set(this.hair, {
 			x1: this.px(x[index]),
 			x2: this.px(x[index]),
-			visibility: this.curve.marks.includes(x[index]) ? "hidden" : "visible",
+			visibility: this.isQuiet || this.curve.marks.includes(x[index]) ? "hidden" : "visible",
 		});
-		set(this.dot, {cx: this.px(x[index]), cy: this.py(y[index])});
+		set(this.dot, {cx: this.px(x[index]), cy: this.py(y[index]), visibility: this.isQuiet ? "hidden" : "visible"});
 		const unit = this.what.unit ? ` ${this.what.unit}` : "";
 		const text = `${plain(this.what.symbol)} = ${String(y[index]).replace("-", "−")}${unit}`;
-		this.readout.textContent = text;
+		this.readout.textContent = this.isQuiet ? "" : text;
 		this.readout.title = `at y = ${x[index]} m/s`;
 		set(this.svg, {
 			"aria-valuemax": x.length - 1,

@@ -67,9 +67,10 @@ const PAGE = `
 
 const WHAT = {
 	name: "law_force",
-	symbol: "G_1",
+	symbol: "F/N",
+	speed: "speed",
 	unit: "",
-	title: "Friction ÷ normal force, over the speed",
+	title: "Friction F ÷ normal force N, over the speed",
 	text: "",
 };
 
@@ -180,6 +181,7 @@ export function mount(root, context) {
 	const plot = new Plot(byId("start-plot"), WHAT, {
 		height: 270,
 		narrow: 190,
+		isQuiet: true,
 		guides: () =>
 			shownLaw
 				? [
@@ -273,9 +275,9 @@ export function mount(root, context) {
 		arrow(drawing, fx, fy, weight * c * s, -weight * c * c, "normal", "N");
 		arrow(drawing, fx, fy, -weight * friction * c * c, -weight * friction * c * s, "force", "F");
 		const v = 90 * Math.min(ride.speed, 1.2);
-		arrow(drawing, vx, vy, v * c, v * s, "slip", v > 4 ? "v" : "");
+		if (v > 4) arrow(drawing, vx, vy, v * c, v * s, "slip", "v");
 		plot.track(Math.min(ride.speed, FASTEST), friction);
-		plot.level(Math.tan(theta), "tan θ");
+		plot.level(Math.tan(theta), "pull of gravity");
 		const now = performance.now();
 		if (now - spoken < 200 && isPlaying) return;
 		spoken = now;

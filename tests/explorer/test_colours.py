@@ -77,7 +77,7 @@ def test_styles_have_the_palette():
 # left out. An arrow is one mark.
 MARKS = """() => {
     const support = "grid zero kink guide floor track rim ground mass corner spring spoke handle cell hair rect block".split(" ");
-    const isShown = (colour) => colour !== "none" && !/, 0\\)$/.test(colour);
+    const isShown = (colour) => colour !== "none" && !/^rgba.*, 0\\)$/.test(colour);
     return [...document.querySelectorAll("main svg")].filter((svg) => svg.getClientRects().length).map((svg) => {
         const marks = [];
         for (const arrow of svg.querySelectorAll(".arrow"))
@@ -145,7 +145,7 @@ def test_marks_of_a_batch(view, scheme):  # noqa: F811
 DRAWN = """() => [...document.querySelectorAll("path, line, circle, rect, use, polygon, ellipse")].map((shape) => {
     const style = getComputedStyle(shape), kind = shape.getAttribute("class") ?? shape.parentElement.getAttribute("class") ?? "";
     const head = shape.parentElement.querySelector(`.${kind}-head`) ? kind : "";
-    const isFilled = style.fill !== "none" && !/, 0\\)$/.test(style.fill) && !shape.matches("line");
+    const isFilled = style.fill !== "none" && !/^rgba.*, 0\\)$/.test(style.fill) && !shape.matches("line");
     const shadow = shape.tagName === "use" ? shape.getAttribute("href") : "";
     return [isFilled ? style.fill : style.stroke, [shape.tagName, shadow, isFilled, isFilled ? "" : style.strokeDasharray,
         Math.round(parseFloat(style.strokeWidth)), head].join(" ")]; })"""
