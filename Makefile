@@ -425,6 +425,12 @@ explorer-test: ## test the explorer page in headless Chromium
 	+@$(COMPILE) all
 	@tests/explorer/run
 
+explorer-speed: ## measure how soon the explorer shows something, and what its files weigh; on an idle machine
+	@scripts/packages explorer
+	+@$(COMPILE) all
+	@scripts/npm_packages tests/explorer build/explorer
+	@tests/explorer/speed.py
+
 lint: ## compile without warnings (gcc, clang), then run clang-format, clang-tidy, cppcheck and shellcheck (ANALYZE=N)
 	@scripts/packages build test lint
 	@scripts/lint
@@ -473,7 +479,7 @@ help: ## print this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{printf "  %-16s %s\n", $$1, $$2}'
 
 .PHONY: all programs tests fuzzers test test-all test-packages packages bench asan tsan mutants fuzz boundaries simulate regressions demo run dist wheel wheel-test wheel-bare-test conformance coverage docs \
-	image image-test bare-test deb deb-test deploy-test chaos-test examples-test validate explorer-test lint install install-program clean help
+	image image-test bare-test deb deb-test deploy-test chaos-test examples-test validate explorer-test explorer-speed lint install install-program clean help
 .SECONDARY:
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

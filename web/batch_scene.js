@@ -458,7 +458,9 @@ export class Picture {
 
 	/* Letters at the arrows of the selected contact. */
 	letters(to, style) {
-		const c = this.scene.list[this.selected];
+		const c = this.scene.list[this.selected],
+			{canvas} = this;
+		delete canvas.dataset.letters;
 		if (!c) return;
 		const at = this.local(c.at),
 			force = this.units.force * this.scales.force;
@@ -470,19 +472,22 @@ export class Picture {
 		to.font = `600 17px ${style.fontFamily}`;
 		to.textAlign = "center";
 		to.textBaseline = "middle";
+		const placed = [];
 		for (const [letter, v, t] of marks) {
 			if (!v || !(norm(v) > 0)) continue;
 			const [x0, y0] = this.camera.project(at),
 				[x1, y1] = this.camera.project(at.map((x, d) => x + (v[d] ?? 0) * t)),
 				l = Math.hypot(x1 - x0, y1 - y0) || 1;
-			const x = x1 + (14 * (x1 - x0)) / l,
-				y = y1 + (14 * (y1 - y0)) / l;
+			let [x, y] = [x1 + (14 * (x1 - x0)) / l, y1 + (14 * (y1 - y0)) / l];
+			while (placed.some(([a, b]) => Math.abs(a - x) < 16 && Math.abs(b - y) < 18)) y -= 6;
+			placed.push([x, y]);
 			to.lineWidth = 4;
 			to.strokeStyle = style.backgroundColor;
 			to.strokeText(letter, x, y);
 			to.fillStyle = style.color;
 			to.fillText(letter, x, y);
 		}
+		canvas.dataset.letters = JSON.stringify(placed);
 	}
 
 	pick(x, y) {

@@ -441,8 +441,9 @@ def test_views_are_accessible(view, name, look):
 
 
 @pytest.mark.parametrize("name, field", [("start", "start-mu_s"), ("laws", "mu_s"), ("motion", "motion-mu_s"), ("fit", "fit-eps_v")])
-def test_faults_are_accessible(view, name, field):
-    page = view(name, reducedMotion="reduce")
+@pytest.mark.parametrize("look", ["desktop", "dark", "phone"])
+def test_faults_are_accessible(view, name, field, look):
+    page = view(name, **{"reducedMotion": "reduce", **VIEWS[look]})
     page.fill(**{field: -1})
     page.idle()
     assert page.text(f"#{field}-fault") != "" and page.run(AXE) == []
@@ -462,6 +463,26 @@ OVERLAPS = """() => {
                     found.push([svg.id || svg.dataset.function || svg.dataset.chart, a, b]);
             }
     }
+    const letters = JSON.parse(document.querySelector("#batch-scene")?.dataset.letters ?? "[]");
+    letters.forEach(([x, y], i) => letters.slice(0, i).forEach(([a, b]) => {
+        if (Math.abs(x - a) < 12 && Math.abs(y - b) < 14) found.push(["batch-scene", x, y]);
+    }));
+    /* text of the page outside of pictures, and of what scrolls or stays in view */
+    const texts = [], walker = document.createTreeWalker(document.querySelector(".view:not([hidden])"), NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+        const node = walker.currentNode;
+        if (!node.data.trim() || node.parentElement.closest("details:not([open]) > :not(summary), svg, .scroll, pre, textarea, select, .stage, aside, .bench > figure:first-child")) continue;
+        const range = document.createRange();
+        range.selectNodeContents(node);
+        for (const box of range.getClientRects()) if (box.width > 1) texts.push([node.data.trim(), box]);
+    }
+    texts.sort(([, p], [, q]) => p.top - q.top);
+    for (let i = 0; i < texts.length; i++)
+        for (let k = i + 1; k < texts.length && texts[k][1].top < texts[i][1].bottom - 4; k++) {
+            const [a, p] = texts[i], [b, q] = texts[k];
+            if (Math.min(p.right, q.right) - Math.max(p.left, q.left) > 1 && Math.min(p.bottom, q.bottom) - q.top > 6)
+                found.push(["page", a, b]);
+        }
     return found; }"""
 TICKS = """() => [...document.querySelectorAll("svg.curve, svg.chart")].filter((svg) => svg.getClientRects().length).map((svg) =>
     ["middle", "end"].map((anchor) => svg.querySelectorAll(`text:not([class])[text-anchor=${anchor}]`).length))"""
@@ -482,15 +503,33 @@ def random_state(name, dice):
                    "duration": 10**dice.uniform(-1, 1)},
         "fit": {"law": pick(["stribeck", "exponential", "peak", "cubic"]), "text": "\n".join(
             f"{10**dice.uniform(-4, 1)} {dice.uniform(0.1, 1)}" for _ in range(8))},
+        "batch": {"example": pick(["blocks", "heap", "brushed", "bodies", "broken"]), "selected": dice.randrange(12),
+                  "force": dice.uniform(-1, 1), "velocity": dice.uniform(-1, 1),
+                  "switched": dice.sample(["stencils", "force", "split", "slip", "normals", "bases", "cones", "ellipses"], 3)},
     }[name]
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("look", ["desktop", "dark", "phone"])
+def test_pages_of_errors_are_accessible(browser, server, page_of, look):
+    page = page_of(server)
+    codes = re.findall(r'X\(\w+, "(\w+)"', (servers.ROOT / "api/base/codes.h").read_text())
+    assert len(codes) > 20
+    for code in codes[::servers.ONE_IN]:
+        page.open(f"/errors/{code}", settled=False, **VIEWS[look])
+        assert page.run(AXE) == [], code
+        assert page.see("() => document.documentElement.scrollWidth <= innerWidth"), code
+        assert page.complaints() == []
+
+
+N_STATES = 100 if servers.ONE_IN == 1 else 6
+
+
+@pytest.mark.parametrize("name", [*ALL, "batch"])
 def test_text_never_overlaps(view, name):
     """In random states and widths; every axis has two ticks at least."""
     page = view(name, reducedMotion="reduce")
     dice = random.Random(name)
-    for _ in range(6):
+    for _ in range(N_STATES):
         state, width = random_state(name, dice), dice.choice([360, 700, 1280])
         page.run("""await state.page.setViewportSize({width: given.width, height: 800});
             await state.page.evaluate((hash) => { location.hash = hash; }, given.hash);
