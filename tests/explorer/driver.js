@@ -17,8 +17,15 @@ const state = {
 	/* state.messages collects the page's messages, state.asked its requests, and state.busy counts the requests under
 	 * way. */
 	async open({url, ...options}) {
-		await state.context?.close();
-		state.context = await state.browser.newContext(options);
+		/* The context of the last page, with what it has cached, serves the same origin and options again. */
+		const key = JSON.stringify([new URL(url).origin, options]);
+		if (state.key === key && url.startsWith("http")) {
+			await state.page.close();
+		} else {
+			await state.context?.close();
+			state.context = await state.browser.newContext(options);
+		}
+		state.key = key;
 		Object.assign(state, {messages: [], asked: [], busy: 0});
 		state.page = await state.context.newPage();
 		state.page.setDefaultTimeout(Number(process.env.PW_TIMEOUT || 300000)); /* exceeded only if something is broken */

@@ -540,16 +540,6 @@ def test_text_never_overlaps(view, name):
     page.run("state.messages.length = 0")  # messages about refused states
 
 
-def test_print_is_dark_on_white(view):
-    page = view("laws", colorScheme="dark")
-    page.run("await state.page.emulateMedia({media: 'print', colorScheme: 'dark'})")
-    colours = page.see("""() => [getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor,
-        getComputedStyle(document.querySelector("svg.curve text")).fill,
-        getComputedStyle(document.querySelector("path.line")).stroke]""")
-    ink, paper, text, line = ([int(v) for v in re.findall("[0-9]+", colour)[:3]] for colour in colours)
-    assert min(paper) >= 250 and max(ink) <= 60 and max(text) <= 110 and min(line) < 60
-
-
 def test_arrows_have_letters_and_shapes(view):
     page = view("start", reducedMotion="reduce")
     shapes = page.see("""() => Object.fromEntries([...document.querySelectorAll("#start-scene .arrow")].map((arrow) => [
@@ -595,23 +585,6 @@ def test_weights(page_of, server, browser):
                 sizes.append(len(answer.read()))
     assert len(first) > 5 and sum(first) <= 120_000
     assert len(whole) > 30 and sum(whole) <= 250_000
-
-
-@pytest.mark.parametrize("name", ["start", "motion"])
-def test_a_service_that_goes_away(page_of, replaceable, name):  # noqa: F811
-    base, stop = replaceable(0)
-    page = page_of(base)
-    page.open(f"/#v1/{name}", settled=False, reducedMotion="reduce")
-    page.idle()
-    assert stop() == 0
-    field = {"start": "start-mu_s", "motion": "motion-mu_s"}[name]
-    page.fill(**{field: 0.75})
-    page.wait("() => /does not respond/.test(document.getElementById('trouble').textContent)")
-    _, stop = replaceable(base.rsplit(":", 1)[1])
-    page.wait("() => document.getElementById('trouble').hidden")
-    page.idle()
-    assert page.see("() => document.querySelector('.view:not([hidden]) .old')") is None
-    assert stop() == 0
 
 
 def test_a_view_is_loaded_once_the_service_is_back(page_of, replaceable):  # noqa: F811
