@@ -2,7 +2,7 @@
 import {outcome, resistance} from "./balance.js";
 import {makeHandle} from "./controls.js";
 import {Exchange} from "./exchange.js";
-import {add, arrow, fillList, fitText, format, set, withSubscripts} from "./svg.js";
+import {add, arrow, fillList, fitText, format, separate, set, withSubscripts} from "./svg.js";
 import {Spy} from "./spy.js";
 import {Freshness, Latest, request} from "./service.js";
 
@@ -279,7 +279,7 @@ export class Incline {
 		g.replaceChildren();
 		add(g, "polygon", {class: "ground", points: points([tx, ty], [bx, by], [bx, by + 14], [tx, by + 14])});
 		add(g, "polygon", {class: "block", points: points(at(-w, 0), at(w, 0), at(w, h), at(-w, h))});
-		add(g, "text", {x: bx - 10, y: by + 34, class: "angle", "text-anchor": "end"}, `θ = ${format(degrees)}°`);
+		add(g, "text", {x: 366, y: by + 34, class: "angle", "text-anchor": "end"}, `θ = ${format(degrees)}°`);
 		const [mx, my] = at(0, h / 2);
 		add(g, "circle", {class: "mass", cx: mx, cy: my, r: 3});
 		arrow(g, mx, my, 0, weight, "gravity", "W");
@@ -295,6 +295,7 @@ export class Incline {
 		const shown = Math.sign(p) * Math.max(Math.abs(p) - 9, 0); /* the line ends at the handle */
 		arrow(g, foot.x, foot.y, shown * c, shown * s, "slip");
 		if (Math.abs(shown) > 24) this.letter(g, foot.x + 0.5 * shown * c + 12 * s, foot.y + 0.5 * shown * s - 12 * c, "v");
+		separate(g);
 	}
 
 	letter(g, x, y, text) {

@@ -99,6 +99,28 @@ export function arrow(parent, x, y, dx, dy, kind, letter = "") {
 		);
 }
 
+/* Raises letters of arrows that lie on other text. */
+export function separate(svg) {
+	const scale = svg.getScreenCTM()?.a;
+	if (!(scale > 0)) return;
+	const texts = [...svg.querySelectorAll("text")].sort((a, b) => a.matches(".letter") - b.matches(".letter"));
+	const placed = [];
+	for (const text of texts) {
+		let box = text.getBoundingClientRect();
+		const isFree = () =>
+			placed.every(
+				(other) =>
+					Math.min(box.right, other.right) <= Math.max(box.left, other.left) ||
+					Math.min(box.bottom, other.bottom) - Math.max(box.top, other.top) < 3,
+			);
+		for (let n = 0; n < 12 && text.matches(".letter") && !isFree(); n++) {
+			set(text, {y: Number(text.getAttribute("y")) - 5 / scale});
+			box = text.getBoundingClientRect();
+		}
+		placed.push(box);
+	}
+}
+
 const SUPERSCRIPTS = {"-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹"};
 
 export function power(exponent) {
