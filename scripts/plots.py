@@ -11,7 +11,7 @@ import re
 import sys
 import xml.etree.ElementTree as ElementTree
 
-# Colours of Okabe and Ito, and those that replace them in the dark. PAIRS of them are tested for three forms of
+# Colours of Okabe and Ito, and those that replace them in the dark. All pairs are tested for three forms of
 # colour-blindness (tests/explorer/test_look.py).
 BLUE, ORANGE, GREEN, YELLOW, SKY, PINK, GREY = "#0072b2", "#d55e00", "#009e73", "#e69f00", "#56b4e9", "#cc79a7", "#777777"
 INK, PAPER, SOFT, GRID, BODY = "#1c2430", "#ffffff", "#535f6e", "#e9eaea", "#e8edf2"
