@@ -386,7 +386,7 @@ def defaults(server, run, tmp_path_factory):
 def lines(path):
     """The texts of a picture, and the numbers of its lines and points."""
     nodes = list(ElementTree.parse(path).getroot().iter())
-    return ([node.text for node in nodes if node.tag.endswith("}text")],
+    return ([(node.text or "").strip() for node in nodes if node.tag.endswith("}text")],
             sum(node.tag.split("}")[1] in ("use", "path") for node in nodes))
 
 
