@@ -273,11 +273,11 @@ static int64_t sum_up_chunks(const struct building *task, int64_t sum)
 INLINE void write_block(int width, int32_t first, bool surplus, int32_t *const *rows, size_t at)
 {
 	const int4 columns = first + (int4){0, 1, 2, 3}, more = columns + 4;
-	const int n = surplus || width > 4 ? 4 : width;
+	const int n = surplus || width > 4 ? 4 : width, n_more = width > 4 ? width - 4 : 0;
 	for (int a = 0; a < width; a++) {
 		memcpy(rows[a] + at, &columns, (size_t)n * sizeof(int32_t));
-		if (width > 4)
-			memcpy(rows[a] + at + 4, &more, (size_t)(width - 4) * sizeof(int32_t));
+		if (n_more)
+			memcpy(rows[a] + at + 4, &more, (size_t)n_more * sizeof(int32_t));
 	}
 }
 
