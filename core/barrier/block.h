@@ -42,16 +42,5 @@ INLINE double block_guess(double x)
 #define real_without_dust(x) (fabs(x) < BLOCK_DUST ? 0 : (x))
 #define real_all_below(x, y) ((x) < (y))
 #include "core/barrier/block.inc"
-#undef real
-#undef NAMED
-#undef real_root
-#undef real_larger
-#undef real_size
-#undef real_signed
-#undef real_without_dust
-#undef real_guess
-#undef real_where
-#undef real_unless_dust
-#undef real_all_below
 
 #endif
