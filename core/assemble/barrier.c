@@ -137,11 +137,7 @@ static struct fault evaluate_gradient(const struct fric_context *context, const 
 	                         .n_sums = 1,
 	                         .span = forces_span,
 	                         .task = (void *)current};
-	struct fric_schedule own;
-	const bool begun = fricp_sums_begin(&sums, &own);
-	const struct fault fault = begun ? fricp_sums_run(&sums) : (struct fault){FRIC_E_MEMORY, SIZE_MAX};
-	fricp_schedule_clear(&own);
-	return fault;
+	return fricp_sums_scheduled(&sums, fricp_sums_run);
 }
 
 struct fault fricp_barrier_evaluate(const struct fric_context *context, const struct fric_contacts *contacts,
@@ -163,7 +159,11 @@ struct fault fricp_barrier_evaluate(const struct fric_context *context, const st
 /* ---- products ---- */
 
 struct products {
-	const double *blocks, *vector;
+	const struct fric_query *query;
+	enum fric_projection projection;
+	size_t n_vectors;
+	const double *vectors, *vector; /* all, and the one that is multiplied */
+	double *blocks, *out;
 };
 
 /* y := H x of one contact, from differences to the first member, so that equal vectors give exactly zero. */
@@ -225,14 +225,14 @@ static void product_span(const struct summation *sums, struct part part, size_t 
 	fricp_scatter_members(&sums->sums[0], position, sums->contacts->dim, columns);
 }
 
-static struct fault multiply_all(const struct fric_context *context, struct summation *sums, struct products *task,
-                                 size_t n_vectors, const double *vectors, double *out)
+static struct fault multiply_all(struct summation *sums)
 {
+	struct products *task = sums->task;
 	const size_t n = n_dofs(sums->contacts);
-	struct fault fault = {FRIC_OK, SIZE_MAX};
-	for (size_t l = 0; l < n_vectors && fault.code == FRIC_OK; l++) {
-		*sums->sums = scatter_to(context, sums->contacts, out + l * n);
-		task->vector = vectors + l * n;
+	struct fault fault = fricp_blocks(sums->context, sums->contacts, task->query, task->projection, task->blocks);
+	for (size_t l = 0; l < task->n_vectors && fault.code == FRIC_OK; l++) {
+		*sums->sums = scatter_to(sums->context, sums->contacts, task->out + l * n);
+		task->vector = task->vectors + l * n;
 		fault = fricp_sums_run(sums);
 	}
 	return fault;
@@ -243,8 +243,7 @@ struct fault fricp_block_products(const struct fric_context *context, const stru
                                   const double *vectors, double *products)
 {
 	const size_t bytes = fric_n_inner(contacts) * sizeof(double);
-	double *blocks = memory_take(context->memory, bytes);
-	struct products task = {.blocks = blocks};
+	struct products task = {query, projection, n_vectors, vectors, NULL, memory_take(context->memory, bytes), products};
 	struct scatter at;
 	struct summation sums = {.context = context,
 	                         .contacts = contacts,
@@ -253,15 +252,9 @@ struct fault fricp_block_products(const struct fric_context *context, const stru
 	                         .sums = &at,
 	                         .span = product_span,
 	                         .task = &task};
-	struct fric_schedule own;
-	const bool begun = fricp_sums_begin(&sums, &own);
 	struct fault fault = {FRIC_E_MEMORY, SIZE_MAX};
-	if (blocks && begun) {
-		fault = fricp_blocks(context, contacts, query, projection, blocks);
-		if (fault.code == FRIC_OK)
-			fault = multiply_all(context, &sums, &task, n_vectors, vectors, products);
-	}
-	fricp_schedule_clear(&own);
-	memory_give(context->memory, blocks, bytes);
+	if (task.blocks)
+		fault = fricp_sums_scheduled(&sums, multiply_all);
+	memory_give(context->memory, task.blocks, bytes);
 	return fault;
 }

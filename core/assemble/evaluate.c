@@ -80,11 +80,7 @@ static struct fault evaluate_gradient(struct evaluation *task, const struct fric
 		at[1].sums = companion->sums;
 		at[1].bounded = companion->bounded;
 	}
-	struct fric_schedule own;
-	const bool begun = fricp_sums_begin(&sums, &own);
-	const struct fault fault = begun ? fricp_sums_run(&sums) : (struct fault){FRIC_E_MEMORY, SIZE_MAX};
-	fricp_schedule_clear(&own);
-	return fault;
+	return fricp_sums_scheduled(&sums, fricp_sums_run);
 }
 
 static bool sum_potentials(const struct evaluation *task, double *potential)

@@ -341,8 +341,9 @@ static bool allocate(struct products *task, const struct fric_schedule *schedule
 
 /* The kernels may report a fault that only concerns intermediate values; the plain form then decides, and determines
  * the contact. */
-static struct fault run(struct products *task, struct summation *sums)
+static struct fault run(struct summation *sums)
 {
+	struct products *task = sums->task;
 	struct fault fault = {FRIC_E_MEMORY, SIZE_MAX};
 	if (!allocate(task, sums->schedule))
 		return fault;
@@ -371,12 +372,8 @@ static enum fric_code products_of_vertices(const struct fric_context *context, c
 	                        .n_dofs = n_dofs(contacts),
 	                        .n_vectors = n_vectors};
 	struct summation sums = {.context = context, .contacts = contacts, .schedule = query->schedule, .task = &task};
-	struct fric_schedule own;
 	task.kernel.projection = projection;
-	const bool begun = fricp_sums_begin(&sums, &own);
-	const struct fault fault = begun ? run(&task, &sums) : (struct fault){FRIC_E_MEMORY, SIZE_MAX};
-	fricp_schedule_clear(&own);
-	return fricp_report_fault(contacts, fault, error);
+	return fricp_report_fault(contacts, fricp_sums_scheduled(&sums, run), error);
 }
 
 enum fric_code fric_hessian_products(const struct fric_context *context, const struct fric_contacts *contacts,

@@ -46,8 +46,10 @@ static size_t list_sums(const struct blocks *b, struct scatter *sums)
 	return (size_t)b->n_sums;
 }
 
-static struct fault run_spans(const struct blocks *b, struct summation *sums, struct run *run)
+static struct fault run_spans(struct summation *sums)
 {
+	struct run *run = sums->task;
+	const struct blocks *b = run->blocks;
 	const size_t n_parts = sums_n_parts(sums), kept = n_parts > 1 ? b->contacts->n_spans * b->n_kept : 0;
 	const size_t bytes = (kept + n_parts * b->n_columns) * sizeof(span_columns);
 	run->columns = memory_take(b->context->memory, bytes);
@@ -72,9 +74,5 @@ struct fault fricp_blocks_run(const struct blocks *blocks)
 	                         .n_sums = list_sums(blocks, at),
 	                         .span = add_span,
 	                         .task = &run};
-	struct fric_schedule own;
-	const bool begun = fricp_sums_begin(&sums, &own);
-	const struct fault fault = begun ? run_spans(blocks, &sums, &run) : (struct fault){FRIC_E_MEMORY, SIZE_MAX};
-	fricp_schedule_clear(&own);
-	return fault;
+	return fricp_sums_scheduled(&sums, run_spans);
 }

@@ -114,18 +114,21 @@ static struct fault run_phases(struct summation *all)
 	return fricp_parallel_phases(all->context, n_threads, phases, n, all);
 }
 
-bool fricp_sums_begin(struct summation *all, struct fric_schedule *own)
+struct fault fricp_sums_scheduled(struct summation *all, struct fault (*run)(struct summation *))
 {
 	const int n_threads = fricp_team_size(all->context, all->contacts->n);
-	*own = (struct fric_schedule){0};
-	if (n_threads > 1 && !all->schedule) {
-		if (!fricp_schedule_make(all->context, all->contacts, n_threads, own))
-			return false;
-		all->schedule = own;
+	struct fric_schedule own = {0};
+	struct fault fault = {FRIC_E_MEMORY, SIZE_MAX};
+	const bool makes_own = n_threads > 1 && !all->schedule;
+	if (!makes_own || fricp_schedule_make(all->context, all->contacts, n_threads, &own)) {
+		if (makes_own)
+			all->schedule = &own;
+		if (n_threads == 1 || all->schedule->n_parts == 1)
+			all->schedule = NULL;
+		fault = run(all);
 	}
-	if (n_threads == 1 || all->schedule->n_parts == 1)
-		all->schedule = NULL;
-	return true;
+	fricp_schedule_clear(&own);
+	return fault;
 }
 
 /* Counts the deferred values of all sums. If block is not NULL, it also assigns their arrays there. */

@@ -11,7 +11,7 @@
 struct summation {
 	const struct fric_context *context;
 	const struct fric_contacts *contacts;
-	const struct fric_schedule *schedule; /* the query's, or NULL, which fricp_sums_begin replaces */
+	const struct fric_schedule *schedule; /* the query's, or NULL, which fricp_sums_scheduled replaces */
 	struct scatter *sums;                 /* [n_sums]; context, contacts, schedule and deferred are filled in */
 	size_t n_sums;
 	size_t n_lanes; /* 0 or 1, or up to LANES: number of sums with interleaved places, which must have the same width */
@@ -26,21 +26,20 @@ struct summation {
 };
 
 /**
- * Sets the schedule: the summation's, or a new one if it has none. It is NULL if there is only one part, as on one
- * thread, where several parts would only cost time.
- * @param own  the new schedule; to be cleared with fricp_schedule_clear, even on failure
- * @return false when out of memory
+ * Calls a function with a schedule: the summation's, or a new one if it has none. It is NULL if there is only one part,
+ * as on one thread, where several parts would only cost time.
+ * @return what the function returns; FRIC_E_MEMORY
  */
-bool fricp_sums_begin(struct summation *summation, struct fric_schedule *own);
+struct fault fricp_sums_scheduled(struct summation *summation, struct fault (*run)(struct summation *summation));
 
-/* The number of parts, after fricp_sums_begin. */
+/* The number of parts, in that function. */
 static inline size_t sums_n_parts(const struct summation *summation)
 {
 	return summation->schedule ? summation->schedule->n_parts : 1;
 }
 
 /**
- * Call it after fricp_sums_begin.
+ * Call it with fricp_sums_scheduled, or in its function.
  * @return as fricp_parallel_phases, with the lowest fault of all spans; FRIC_E_MEMORY; or FRIC_E_NOT_FINITE without a
  *         contact (position contacts->n) if there is no other fault and a sum overflows
  * Allocates the deferred values.
