@@ -33,17 +33,9 @@ static struct quad3 cross(struct quad3 a, struct quad3 b)
 	return c;
 }
 
-static quad root(quad x)
-{
-	quad y = sqrtl((long double)x);
-	for (int i = 0; i < 2 && y > 0; i++)
-		y = (y + x / y) / 2;
-	return y;
-}
-
 static quad length(struct quad3 a)
 {
-	return root(dot(a, a));
+	return quad_root(dot(a, a));
 }
 
 static struct quad3 times(quad s, struct quad3 a)
@@ -102,7 +94,7 @@ static void line(struct quad3 e, struct quad3 r, struct gap *gap)
 static void plane(struct quad3 a, struct quad3 b, struct quad3 r, bool lines, struct gap *gap)
 {
 	const struct quad3 n = cross(a, b);
-	const quad n2 = dot(n, n), size = root(n2), rn = dot(r, n), per_a = 1 / length(a), way = lines ? 1 : -1;
+	const quad n2 = dot(n, n), size = quad_root(n2), rn = dot(r, n), per_a = 1 / length(a), way = lines ? 1 : -1;
 	const quad sign = rn < 0 ? -1 : 1, along = dot(a, b) * per_a, beside = sign * size * per_a;
 	gap->a = (double)(-way * dot(cross(r, b), n) / n2);
 	gap->b = (double)((lines ? -dot(cross(r, a), n) : dot(cross(a, r), n)) / n2);

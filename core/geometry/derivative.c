@@ -4,7 +4,6 @@
 
 #include "core/base/quad.h"
 #include "core/geometry/geometry.h"
-#include "core/geometry/root.h"
 #include "core/motion/stencil.h"
 
 /* Indices of the two inputs of a difference; from == to: no such difference. */

@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "core/base/quad.h"
-#include "core/geometry/root.h"
 
 enum { MOST_DEGREE = 4 }; /* of the polynomials in travel.inc */
 

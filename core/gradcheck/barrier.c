@@ -29,14 +29,6 @@ static quad dot(const quad *a, const quad *b)
 	return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-static quad root(quad x)
-{
-	quad y = sqrtl((long double)x);
-	for (int i = 0; i < 2 && y > 0; i++)
-		y = (y + x / y) / 2;
-	return y;
-}
-
 static struct subject subject_of(const struct fric_query *query, const struct reference *r)
 {
 	const struct fric_current *current = query->current;
@@ -79,7 +71,7 @@ static void plane_distance(const struct subject *s, const quad *x, struct closes
 	for (int d = 0; d < 3; d++)
 		out->r[d] = along * n[d];
 	out->weight[0] = 1;
-	out->distance = root(dot(out->r, out->r));
+	out->distance = quad_root(dot(out->r, out->r));
 	out->steepness = 0;
 }
 
@@ -93,12 +85,12 @@ static quad minimise(int n, const quad *r, quad e[2][3], quad at[2])
 		return 0;
 	if (n == 1) {
 		at[0] = p / g00;
-		return 1 / root(g00);
+		return 1 / quad_root(g00);
 	}
 	const quad determinant = g00 * g11 - g01 * g01;
 	at[0] = (p * g11 - q * g01) / determinant;
 	at[1] = (q * g00 - p * g01) / determinant;
-	return (root(g00) + root(g11)) / root(determinant);
+	return (quad_root(g00) + quad_root(g11)) / quad_root(determinant);
 }
 
 static void find_closest(const struct subject *s, const quad *x, struct closest *out)
@@ -135,7 +127,7 @@ static void find_closest(const struct subject *s, const quad *x, struct closest 
 	}
 	for (int d = 0; d < 3; d++)
 		out->r[d] = r[d] + at[0] * e[0][d] + at[1] * e[1][d];
-	out->distance = root(dot(out->r, out->r));
+	out->distance = quad_root(dot(out->r, out->r));
 }
 
 /* ---- energy ---- */
@@ -240,7 +232,7 @@ static quad length_of_mollifier(const struct subject *s)
 			e[d] = s->x[6 * side + 3 + d] - s->x[6 * side + d];
 		squared = dot(e, e) > squared ? dot(e, e) : squared;
 	}
-	return root(s->mu / squared);
+	return quad_root(s->mu / squared);
 }
 
 /* The step; 0 if the barrier does not act. */

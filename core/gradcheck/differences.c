@@ -2,15 +2,6 @@
 
 #include "core/law/textbook.h"
 
-/* One Newton step doubles the digits of the long double root. */
-static quad square_root(quad x)
-{
-	if (x <= 0)
-		return 0;
-	const quad guess = sqrtl((long double)x);
-	return (guess + x / guess) / 2;
-}
-
 static quad length(int n, const quad *x)
 {
 	quad squared = 0;
@@ -18,7 +9,7 @@ static quad length(int n, const quad *x)
 		return x[0] < 0 ? -x[0] : x[0];
 	for (int t = 0; t < n; t++)
 		squared += x[t] * x[t];
-	return square_root(squared);
+	return quad_root(squared);
 }
 
 static quad potential(const struct textbook *p, int n, const quad *x)
@@ -128,7 +119,7 @@ void fricp_differences_of_drag(double viscous, double eps_v, int n, const long d
 		x[t] = (quad)bare[t] / eps_v;
 		squared += x[t] * x[t];
 	}
-	const quad size = square_root(squared), h = size > 1 ? size : 1, here = drag(k, n, x, 0, 0);
+	const quad size = quad_root(squared), h = size > 1 ? size : 1, here = drag(k, n, x, 0, 0);
 	const quad g = size > 0 ? size : 1; /* otherwise a small slip would be lost in a longer step */
 	out->potential += (long double)here;
 	for (int t = 0, e = 0; t < n; e += n - t, t++) {
