@@ -8,7 +8,7 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "arrays of a frame are used where they are");
 
-enum { LENGTH_BYTES = 8, STEP = 64, ALIGNMENT = 8, LEAST_COUNTED = 1000 };
+enum { ALIGNMENT = 8, LEAST_COUNTED = 1000 };
 #define MOST_EXACT 9007199254740992.0 /* 2^53: sizes in a document are doubles */
 
 /* A range of the tail. */
@@ -330,15 +330,15 @@ static bool explain_body(const char *body, size_t bytes, struct api_fault *fault
 	const struct api_path root = {0};
 	const uint64_t longest = (uint64_t)1 << 40, gzip_without_time = 0x088b1f;
 	uint64_t n = 0;
-	memcpy(&n, body, bytes < LENGTH_BYTES ? bytes : LENGTH_BYTES);
-	if (bytes >= LENGTH_BYTES && n <= longest && n != gzip_without_time)
+	memcpy(&n, body, bytes < FRAME_LENGTH_BYTES ? bytes : FRAME_LENGTH_BYTES);
+	if (bytes >= FRAME_LENGTH_BYTES && n <= longest && n != gzip_without_time)
 		return true;
 	const char *hint = api_hint_of_body(body, bytes);
 	if (!hint && api_looks_like_json(body, bytes))
 		hint = "the body is JSON text; its Content-Type is application/json";
-	else if (!hint && bytes >= LENGTH_BYTES && __builtin_bswap64(n) <= bytes - LENGTH_BYTES)
+	else if (!hint && bytes >= FRAME_LENGTH_BYTES && __builtin_bswap64(n) <= bytes - FRAME_LENGTH_BYTES)
 		hint = "the length at the start is big-endian; it must be little-endian";
-	else if (!hint && bytes > LENGTH_BYTES && body[4] == '{')
+	else if (!hint && bytes > FRAME_LENGTH_BYTES && body[4] == '{')
 		hint = "the length at the start has 4 bytes; it must have 8";
 	return !hint || api_fault_at(fault, API_E_NOT_A_FRAME, &root, "%s", hint);
 }
@@ -352,15 +352,15 @@ static bool check_length(const struct api_part *part, size_t bytes, size_t max_d
 	uint64_t n = 0;
 	if (!explain_body(part->bytes, part->n, fault))
 		return false;
-	if (bytes < LENGTH_BYTES)
+	if (bytes < FRAME_LENGTH_BYTES)
 		return api_fault_at(fault, API_E_MALFORMED_FRAME, &root,
 		                    "a frame starts with 8 bytes that state the length of its document");
-	memcpy(&n, part->bytes, LENGTH_BYTES);
-	if (n > bytes - LENGTH_BYTES)
+	memcpy(&n, part->bytes, FRAME_LENGTH_BYTES);
+	if (n > bytes - FRAME_LENGTH_BYTES)
 		return api_fault_at(fault, API_E_MALFORMED_FRAME, &root,
 		                    "the document would take %llu bytes, but only %zu follow its length", (unsigned long long)n,
-		                    bytes - LENGTH_BYTES);
-	if ((LENGTH_BYTES + n) % STEP)
+		                    bytes - FRAME_LENGTH_BYTES);
+	if ((FRAME_LENGTH_BYTES + n) % FRAME_STEP)
 		return api_fault_at(fault, API_E_MALFORMED_FRAME, &root,
 		                    "the document must be padded with spaces until its length plus 8 is a multiple of 64; the"
 		                    " length is %llu",
@@ -375,10 +375,10 @@ static bool check_length(const struct api_part *part, size_t bytes, size_t max_d
 bool api_frame_begins_whole(const struct api_part *part)
 {
 	uint64_t n = 0;
-	if (part->n < LENGTH_BYTES)
+	if (part->n < FRAME_LENGTH_BYTES)
 		return false;
-	memcpy(&n, part->bytes, LENGTH_BYTES);
-	return n <= part->n - LENGTH_BYTES;
+	memcpy(&n, part->bytes, FRAME_LENGTH_BYTES);
+	return n <= part->n - FRAME_LENGTH_BYTES;
 }
 
 static bool resolve_root(struct reader *r)
@@ -404,9 +404,9 @@ bool api_frame_read(const struct api_part *parts, size_t n_parts, size_t max_doc
 		bytes += parts[i].n;
 	if (!check_length(parts, bytes, max_document_bytes, &length, fault))
 		return false;
-	if (!api_document_read_pooled(arena->pool, body + LENGTH_BYTES, length, document, &text))
+	if (!api_document_read_pooled(arena->pool, body + FRAME_LENGTH_BYTES, length, document, &text))
 		return api_fault_text(fault, &text);
-	const size_t head = LENGTH_BYTES + length;
+	const size_t head = FRAME_LENGTH_BYTES + length;
 	struct reader r = {.first = {body + head, parts->n - head},
 	                   .parts = parts,
 	                   .tail_bytes = bytes - head,

@@ -16,6 +16,14 @@
 #include "api/base/fault.h"
 #include "api/codec/document.h"
 
+/* Bytes of L, and the step between the ends of a document and between arrays that are written. */
+enum { FRAME_LENGTH_BYTES = 8, FRAME_STEP = 64 };
+
+static inline size_t frame_round_up(size_t n)
+{
+	return (n + FRAME_STEP - 1) / FRAME_STEP * FRAME_STEP;
+}
+
 /**
  * Reads a frame. Every reference is replaced by a mark, as if its array had been lifted from a text. The data of an
  * array stays where it is in the body if it is 8-byte aligned there and lies within one part; otherwise it is copied.

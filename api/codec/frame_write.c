@@ -5,11 +5,10 @@
 
 #include "api/base/account.h"
 #include "api/base/pool.h"
+#include "api/codec/frame.h"
 #include "api/codec/print_array.h"
 
-enum { LENGTH_BYTES = 8, STEP = 64 };
-
-static const char zeros[STEP];
+static const char zeros[FRAME_STEP];
 
 struct writer {
 	struct api_render *render;
@@ -18,11 +17,6 @@ struct writer {
 	size_t tail_bytes;
 	enum api_written failure; /* API_WRITE_NO_MEMORY unless set otherwise */
 };
-
-static size_t round_up(size_t n)
-{
-	return (n + STEP - 1) / STEP * STEP;
-}
 
 static bool is_binary(const struct api_array *array)
 {
@@ -56,7 +50,7 @@ static bool narrow(struct api_render *render, struct api_array *array)
 /* Appends the array to the tail. @return its offset */
 static size_t append(struct writer *w, const struct api_array *array)
 {
-	const size_t offset = round_up(w->tail_bytes), bytes = array->n * api_dtype_bytes(array->dtype);
+	const size_t offset = frame_round_up(w->tail_bytes), bytes = array->n * api_dtype_bytes(array->dtype);
 	if (offset > w->tail_bytes)
 		w->parts[w->n_parts++] = (struct api_part){zeros, offset - w->tail_bytes};
 	w->parts[w->n_parts++] = (struct api_part){array->data, bytes};
@@ -116,15 +110,15 @@ static bool reserve_parts(struct writer *w)
 /* Adds the length before the text and the padding after it. */
 static bool wrap(struct api_pool *pool, const char *text, size_t text_bytes, struct api_frame *frame)
 {
-	const size_t bytes = round_up(LENGTH_BYTES + text_bytes);
-	const uint64_t length = bytes - LENGTH_BYTES;
+	const size_t bytes = frame_round_up(FRAME_LENGTH_BYTES + text_bytes);
+	const uint64_t length = bytes - FRAME_LENGTH_BYTES;
 	frame->head = api_pool_take(pool, bytes);
 	frame->head_bytes = bytes;
 	if (!frame->head)
 		return false;
 	memset(frame->head, ' ', bytes);
-	memcpy(frame->head, &length, LENGTH_BYTES);
-	memcpy(frame->head + LENGTH_BYTES, text, text_bytes);
+	memcpy(frame->head, &length, FRAME_LENGTH_BYTES);
+	memcpy(frame->head + FRAME_LENGTH_BYTES, text, text_bytes);
 	return true;
 }
 

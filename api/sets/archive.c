@@ -5,7 +5,7 @@
 #include "api/base/account.h"
 #include "api/codec/frame.h"
 
-enum { LENGTH_BYTES = 8, STEP = 64, SPAN = 1 << 16 /* SPAN: numbers between two checks of the stop flag */ };
+enum { SPAN = 1 << 16 }; /* numbers between two checks of the stop flag */
 
 /* An array and its offset in the tail. */
 struct placed {
@@ -19,11 +19,6 @@ struct writer {
 	struct placed *placed; /* [document->n_arrays] */
 	size_t n_placed, tail_bytes;
 };
-
-static size_t round_up(size_t n)
-{
-	return (n + STEP - 1) / STEP * STEP;
-}
 
 static size_t span_end(size_t begin, size_t n)
 {
@@ -115,7 +110,7 @@ static json_t *reference(const struct placed *placed)
 static json_t *place(struct writer *w, const struct api_array *array)
 {
 	struct placed *placed = &w->placed[w->n_placed++];
-	*placed = (struct placed){array, stored_dtype(array), round_up(w->tail_bytes)};
+	*placed = (struct placed){array, stored_dtype(array), frame_round_up(w->tail_bytes)};
 	w->tail_bytes = placed->offset + array->n * api_dtype_bytes(placed->dtype);
 	return reference(placed);
 }
@@ -141,10 +136,10 @@ static bool refer(struct writer *w, json_t *node)
 static bool fill(const struct writer *w, size_t text_bytes, size_t head_bytes, struct api_archive *archive,
                  struct api_fault *fault)
 {
-	const uint64_t length = head_bytes - LENGTH_BYTES;
+	const uint64_t length = head_bytes - FRAME_LENGTH_BYTES;
 	memset(archive->bytes, ' ', head_bytes);
-	memcpy(archive->bytes, &length, LENGTH_BYTES);
-	if (json_dumpb(w->document->root, archive->bytes + LENGTH_BYTES, text_bytes, JSON_COMPACT) != text_bytes)
+	memcpy(archive->bytes, &length, FRAME_LENGTH_BYTES);
+	if (json_dumpb(w->document->root, archive->bytes + FRAME_LENGTH_BYTES, text_bytes, JSON_COMPACT) != text_bytes)
 		return no_memory(fault);
 	for (size_t i = 0; i < w->n_placed; i++)
 		if (!store(&w->placed[i], archive->bytes + head_bytes, fault))
@@ -155,7 +150,7 @@ static bool fill(const struct writer *w, size_t text_bytes, size_t head_bytes, s
 static bool write_block(const struct writer *w, struct api_archive *archive, struct api_fault *fault)
 {
 	const size_t text_bytes = json_dumpb(w->document->root, NULL, 0, JSON_COMPACT),
-				 head_bytes = round_up(LENGTH_BYTES + text_bytes);
+				 head_bytes = frame_round_up(FRAME_LENGTH_BYTES + text_bytes);
 	archive->n = head_bytes + w->tail_bytes;
 	archive->bytes = text_bytes ? api_pool_take(archive->pool, archive->n) : NULL;
 	if (!archive->bytes)
