@@ -100,7 +100,8 @@ static const struct api_object judgement = OBJECT("ClaimsComparison", "Claims, c
 	LARGEST_OF_CLAIMS,
 	LOOKS_LIKE("the mistakes that explain the quantities; empty if they agree"),
 	CLAIMED_QUANTITY("potential"), CLAIMED_QUANTITY("gradient"), CLAIMED_QUANTITY("hessian"));
-const char *const api_note_codes[] = {API_NOTES(WORD_OF) NULL};
+#define CODE_OF(place, word) word,
+const char *const api_note_codes[] = {API_NOTES(CODE_OF) NULL};
 static const struct api_object note = OBJECT("Note", "A valid value that is probably a mistake.",
 	{.name = "code", .kind = API_WORD, .words = api_note_codes, .required = true,
 	 .meaning = "kind of note, for programs"},
