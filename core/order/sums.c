@@ -114,19 +114,26 @@ static struct fault run_phases(struct summation *all)
 	return fricp_parallel_phases(all->context, n_threads, phases, n, all);
 }
 
-struct fault fricp_sums_scheduled(struct summation *all, struct fault (*run)(struct summation *))
+/* @param own  the schedule that is made if the summation has none. @return false when out of memory */
+static bool choose_schedule(struct summation *all, struct fric_schedule *own)
 {
 	const int n_threads = fricp_team_size(all->context, all->contacts->n);
-	struct fric_schedule own = {0};
-	struct fault fault = {FRIC_E_MEMORY, SIZE_MAX};
-	const bool makes_own = n_threads > 1 && !all->schedule;
-	if (!makes_own || fricp_schedule_make(all->context, all->contacts, n_threads, &own)) {
-		if (makes_own)
-			all->schedule = &own;
-		if (n_threads == 1 || all->schedule->n_parts == 1)
-			all->schedule = NULL;
-		fault = run(all);
+	*own = (struct fric_schedule){0};
+	if (n_threads > 1 && !all->schedule) {
+		if (!fricp_schedule_make(all->context, all->contacts, n_threads, own))
+			return false;
+		all->schedule = own;
 	}
+	if (n_threads == 1 || all->schedule->n_parts == 1)
+		all->schedule = NULL;
+	return true;
+}
+
+struct fault fricp_sums_scheduled(struct summation *all, struct fault (*run)(struct summation *))
+{
+	struct fric_schedule own;
+	const bool chosen = choose_schedule(all, &own);
+	const struct fault fault = chosen ? run(all) : (struct fault){FRIC_E_MEMORY, SIZE_MAX};
 	fricp_schedule_clear(&own);
 	return fault;
 }
