@@ -18,7 +18,7 @@ INK, PAPER, SOFT, GRID, BODY = "#1c2430", "#ffffff", "#535f6e", "#e9eaea", "#e8e
 IN_THE_DARK = {BLUE: "#5093e0", ORANGE: "#f07f3a", GREEN: "#1bc48a", YELLOW: "#f5d35c", SKY: "#a9d6ff", PINK: "#c4649c",
                INK: "#e6e9ec", PAPER: "#1b2027", SOFT: "#adb7c2", GRID: "#37404a", BODY: "#2c3540"}
 
-# What Matplotlib's defaults and greys become.
+# Replacements for Matplotlib's default colours and greys.
 SAME = {"#000000": INK, "#ffffff": PAPER, **dict.fromkeys(("#ebebeb", "#dddddd"), GRID),
         **dict.fromkeys(("#e6e6e6", "#d9d9d9", "#bfbfbf", "#eef2f6"), BODY),
         **dict.fromkeys(("#777777", "#808080", "#4c4c4c", "#444444", "#404040", "#666666", "#999999"), SOFT)}

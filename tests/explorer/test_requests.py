@@ -82,7 +82,7 @@ def test_a_held_key_sends_few_requests(view):  # noqa: F811
 
 
 def test_results_of_a_long_drag_look_old_until_it_ends(view):  # noqa: F811
-    """The requests for a change are limited, and what has not been computed is not shown as current."""
+    """A change sends a limited number of requests, and outdated results are marked as such."""
     page = view("laws")
     page.run("""const {x, y, width, height} = await state.page.locator("#mu_s-slider").boundingBox();
         await state.page.mouse.move(x + width / 2, y + height / 2);
@@ -114,7 +114,7 @@ def test_a_change_sends_few_requests(view, name):  # noqa: F811
     assert asked(page) - before <= MOST
 
 
-# What a reader does in each view, and where it is seen to have been done.
+# A change in each view, and the element that shows its effect.
 TOUCHED = {
     "start": ("await state.page.fill('#start-mu_s', '0.75')", "() => document.querySelector('#sentence strong')"),
     "start, more": ("await state.page.click('#more summary')", "() => document.querySelectorAll('#more svg[data-y]').length === 7"),

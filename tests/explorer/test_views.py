@@ -467,7 +467,7 @@ OVERLAPS = """() => {
     letters.forEach(([x, y], i) => letters.slice(0, i).forEach(([a, b]) => {
         if (Math.abs(x - a) < 12 && Math.abs(y - b) < 14) found.push(["batch-scene", x, y]);
     }));
-    /* text of the page outside of pictures, and of what scrolls or stays in view */
+    /* text outside pictures, except in elements that scroll or stick */
     const texts = [], walker = document.createTreeWalker(document.querySelector(".view:not([hidden])"), NodeFilter.SHOW_TEXT);
     while (walker.nextNode()) {
         const node = walker.currentNode;
