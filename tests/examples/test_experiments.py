@@ -404,7 +404,7 @@ def test_the_page_shows_what_is_printed(defaults, name):
     compare_numbers(block, defaults[name][0])
 
 
-@pytest.mark.parametrize("name", NAMES[::2] if integration.ONE_IN > 1 else NAMES)
+@pytest.mark.parametrize("name", NAMES[::3] if integration.ONE_IN > 1 else NAMES)
 def test_refusals(fail, nobody, refusing, name):
     assert "must be larger than 0" in fail("python3", f"examples/experiments/{name}.py", refusing)
     assert "Traceback" not in fail("python3", f"examples/experiments/{name}.py", nobody)

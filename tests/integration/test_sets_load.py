@@ -1,7 +1,7 @@
 """Many operations by several callers on more sets than there is room for: memory stays bounded and is released, each
 caller sees only its own sets, and answers are those of a client that is alone.
 
-SETS_OPERATIONS: total number (6000, or a third with SHARE).
+SETS_OPERATIONS: total number (6000, or a sixth with SHARE).
 """
 import json
 import os
@@ -15,7 +15,7 @@ from conftest import ONE_IN, SEES_RESIDENT, eventually, metric, resident_bytes  
 from sets import FRAME, JSON, Client, frame, path  # noqa: E402
 from test_contacts import grid  # noqa: E402
 
-OPERATIONS = int(os.environ.get('SETS_OPERATIONS', 6000 // min(ONE_IN, 3)))
+OPERATIONS = int(os.environ.get('SETS_OPERATIONS', 6000 // min(ONE_IN, 6)))
 CLIENTS, CALLERS, NAMES = 8, 3, 60
 SET_BYTES = 64 << 20
 TOKENS = [letter * 32 for letter in 'abc']
@@ -145,7 +145,7 @@ def test_memory_of_sets_is_released(server_with):
     base = server_with('--set-bytes', '64M')
     client = Client(base)
     rng = random.Random(1)
-    for i in range(200 // min(ONE_IN, 3)):
+    for i in range(200 // min(ONE_IN, 6)):
         content, n, _ = document(rng)
         assert client.put(f'run-{i % 20}', content).status in (200, 201)
         assert client.evaluate(f'run-{i % 20}', {'velocities': [1.0, 0, 0] * n, 'hessian': {'format': 'csr'}}).status == 200
