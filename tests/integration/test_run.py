@@ -14,6 +14,7 @@ import pytest
 from conftest import ROOT, eventually
 
 GOOD = "echo ok 1 - it is well\necho 1..1\n"
+WORK = "for ((i = 0; i < 5000; i++)); do :; done; sleep 0.1"  # leaves most of a processor to other suites
 # Each process records its id.
 HANGING = {
     "sleeps": "echo $$ >>pids; sleep 1000",
@@ -23,11 +24,11 @@ HANGING = {
     "child in another session": "setsid sleep 1000 & echo $$ $! >>pids; wait",
     "left a process behind": "sleep 1000 & echo $! >>pids\n" + GOOD,
     "ignores signals": "trap '' INT TERM HUP; echo $$ >>pids; while :; do sleep 1000; done",
-    "computes for ever": "echo $$ >>pids; while :; do :; done",
+    "computes for ever": f"echo $$ >>pids; while :; do {WORK}; done",
 }
 PROGRESS = {
     "prints now and then": "for i in 1 2 3 4 5 6 7 8 9; do sleep 0.5; echo \"# $i\"; done\n" + GOOD,
-    "computes": "while [ $SECONDS -lt 5 ]; do :; done\n" + GOOD,
+    "computes": f"while [ $SECONDS -lt 5 ]; do {WORK}; done\n" + GOOD,
     "its child computes": "/usr/bin/python3 -c 'import time\nwhile time.process_time() < 3: pass'\n" + GOOD,
 }
 
