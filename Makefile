@@ -128,6 +128,10 @@ build/docs.pack: $(wildcard scripts/site docs/site/* *.md docs/*.md docs/*/*.md 
 $(B)/api/pages/docs.c.o: $(DOCS_PACK)
 $(B)/api/pages/docs.c.o: CPPFLAGS += -DFRIC_DOCS='"$(DOCS_PACK)"'
 
+# In core's long loops, these checks of every access take as long as all other checks together, and find little that those
+# of addresses do not find.
+$(B)/core/%: CFLAGS_asan += -fno-sanitize=null,alignment,object-size,pointer-overflow
+
 # The kernels, once per instruction set. -fno-trapping-math lets the compiler evaluate both sides of a choice. With
 # sanitizers, -O3 would take minutes.
 KERNEL_FLAGS := $(if $(filter asan tsan fuzz,$(MODE)),,-O3) -fno-trapping-math
@@ -139,10 +143,6 @@ $(B)/core/kernels/kernels_avx2.c.o $(B)/core/find/overlap_avx2.c.o: CFLAGS += -m
 $(B)/core/kernels/kernels_avx%.c.o: CFLAGS_asan += -fno-sanitize=undefined
 endif
 $(B)/core/kernels/kernels_%.c.o: CFLAGS_fuzz += -fno-sanitize=address,undefined
-# In the longest files, these checks of every access take as long as all other checks together, and find little that
-# those of addresses do not find.
-$(B)/core/kernels/kernels_baseline.c.o $(patsubst %,$(B)/core/assemble/%.c.o,blocks csr triplets) $(B)/core/kernels/run.c.o: \
-	CFLAGS_asan += -fno-sanitize=null,alignment,object-size,pointer-overflow
 $(B)/core/kernels/kernels_%.c.o: CFLAGS += $(KERNEL_FLAGS)
 $(B)/core/find/overlap_%.c.o $(B)/core/find/order.c.o: CFLAGS += $(KERNEL_FLAGS)
 $(B)/core/contacts/ordinary.c.o $(B)/core/prepare/prepare.c.o $(B)/core/assemble/evaluate.c.o $(B)/core/order/scatter.c.o $(B)/core/order/sums.c.o $(B)/core/kernels/run.c.o $(B)/core/assemble/line.c.o $(B)/core/assemble/products.c.o: CFLAGS += $(KERNEL_FLAGS)
