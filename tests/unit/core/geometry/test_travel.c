@@ -265,7 +265,7 @@ static void test_close(void **state)
 	struct rng rng = {2409};
 	size_t short_steps = 0;
 	(void)state;
-	for (int i = 0; i < 20000 / one_in(); i++) {
+	for (int i = 0; i < 40000 / one_in(); i++) {
 		struct pair pair = random_pair(&rng, i);
 		bring_close(&pair, &rng, uniform(&rng, 1, 14));
 		if (i % 3 == 0)
@@ -276,7 +276,7 @@ static void test_close(void **state)
 			pair.dmin = uniform(&rng, 0, 1) * (double)exact_sqrt(squared_distance(&pair, 0));
 		short_steps += check(&pair, 8) < 1;
 	}
-	assert_true(short_steps > 2000 / (size_t)one_in());
+	assert_true(short_steps > 4000 / (size_t)one_in());
 }
 
 /* A vertex above a triangle, at a distance of about that of neighbouring doubles. r is 2^-51 here. */
