@@ -27,8 +27,8 @@ struct api_service {
 	const struct fric_kernels *kernels; /* inner loops; NULL: the fastest that this processor supports */
 	struct api_sets *sets;              /* collision sets, which outlive all requests; NULL: none are kept */
 	struct api_pool *pool;              /* pool of warm memory, which outlives all responses; NULL: malloc */
-	const char *description; /* result of api_describe, which outlives all responses; NULL: printed for every request */
-	size_t description_bytes;
+	_Atomic(char *) *description;       /* keeps the text of api_describe from the first request for it; the owner frees
+	                                     * it after all responses; NULL: printed for every request */
 };
 
 /**

@@ -1,26 +1,42 @@
 #include "api/pages/pages.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/codec/media.h"
 #include "api/contract/openapi.h"
 #include "api/dispatch/answer.h"
 
-/* Responds with the text that api_describe has printed, or with a new one. */
+/* The text that the service keeps, printed if this is the first request for it. If several first requests print it at
+ * the same time, one text is kept. NULL when out of memory: then the next request prints it. */
+static const char *kept_description(const struct api_service *service, const struct api_table *table)
+{
+	char *kept = atomic_load(service->description), *text;
+	size_t bytes;
+	if (kept)
+		return kept;
+	text = api_openapi_print(service, table, &bytes);
+	if (!text || atomic_compare_exchange_strong(service->description, &kept, text))
+		return text;
+	free(text);
+	return kept;
+}
+
 static bool hand_out_description(const struct api_call *call, const struct api_table *table)
 {
 	struct api_response *response = call->response;
-	const struct api_service *service = call->service;
-	if (!service->description) {
-		response->body = api_openapi_print(service, table, &response->body_bytes);
+	const char *text;
+	if (!call->service->description) {
+		response->body = api_openapi_print(call->service, table, &response->body_bytes);
 		return response->body;
 	}
-	response->parts = malloc(sizeof(*response->parts));
+	text = kept_description(call->service, table);
+	response->parts = text ? malloc(sizeof(*response->parts)) : NULL;
 	if (!response->parts)
 		return false;
-	*response->parts = (struct api_part){service->description, service->description_bytes};
+	response->body_bytes = strlen(text);
+	*response->parts = (struct api_part){text, response->body_bytes};
 	response->n_parts = 1;
-	response->body_bytes = service->description_bytes;
 	return true;
 }
 

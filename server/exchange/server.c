@@ -15,8 +15,7 @@ static bool set_services(struct srv_server *server, const struct srv_options *op
 		srv_log(SRV_ERROR, "--kernels: this processor has no %s", srv_kernels_name(options));
 		return false;
 	}
-	server->description = api_describe(&server->large, &server->large.description_bytes);
-	server->large.description = server->description; /* out of memory: each request will build its own */
+	server->large.description = &server->description;
 	server->small = server->large;
 	server->small.n_threads = 1;
 	server->small.defers = true;

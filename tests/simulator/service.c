@@ -64,7 +64,7 @@ void service_make_large(size_t one_in)
 	n_asked_large = 0;
 }
 
-/* Prints the text only once, because printing takes a third of a start. */
+/* Prints the text only once, because printing takes longer than most schedules. */
 char *__wrap_api_openapi_print(const struct api_service *service, const struct api_table *table, size_t *bytes)
 {
 	static char *text;

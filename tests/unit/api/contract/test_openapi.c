@@ -1,6 +1,7 @@
 /* The tables of fields, and the description made from them. Its contents are tested with the server. */
 #include "api/contract/openapi.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -250,30 +251,66 @@ static void handed_out(const struct api_service *of, char **body, size_t *bytes)
 	api_response_free(&response);
 }
 
-static void the_same_whether_printed_before_or_now(void **unused)
+static void the_same_whether_kept_or_printed_for_each(void **unused)
 {
 	(void)unused;
-	struct api_service printed = service;
-	char *text = api_describe(&service, &printed.description_bytes), *first, *second;
-	size_t bytes, again;
-	printed.description = text;
-	handed_out(&service, &first, &bytes);
-	handed_out(&printed, &second, &again);
-	assert_true(bytes == again && bytes == printed.description_bytes);
-	assert_memory_equal(first, second, bytes);
-	assert_memory_equal(first, text, bytes);
-	free(first);
-	free(second);
+	_Atomic(char *) kept = NULL;
+	struct api_service keeps = service;
+	char *text, *bodies[3];
+	size_t bytes, n[3];
+	keeps.description = &kept;
+	text = api_describe(&service, &bytes);
+	assert_null(atomic_load(&kept));
+	handed_out(&service, &bodies[0], &n[0]);
+	handed_out(&keeps, &bodies[1], &n[1]);
+	assert_string_equal(atomic_load(&kept), text);
+	atomic_load(&kept)[bytes - 2] = '!'; /* shows that it is not printed again */
+	handed_out(&keeps, &bodies[2], &n[2]);
+	assert_int_equal(bodies[2][bytes - 2], '!');
+	bodies[2][bytes - 2] = text[bytes - 2];
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(n[i], bytes);
+		assert_memory_equal(bodies[i], text, bytes);
+		free(bodies[i]);
+	}
 	free(text);
+	free(atomic_load(&kept));
+}
+
+static void *hand_out_in_a_thread(void *keeps)
+{
+	char *body;
+	size_t bytes;
+	handed_out(keeps, &body, &bytes);
+	return body;
+}
+
+static void first_requests_at_the_same_time_keep_one(void **unused)
+{
+	(void)unused;
+	enum { N = 8 };
+	_Atomic(char *) kept = NULL;
+	struct api_service keeps = service;
+	pthread_t threads[N];
+	keeps.description = &kept;
+	for (int i = 0; i < N; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, hand_out_in_a_thread, &keeps), 0);
+	for (int i = 0; i < N; i++) {
+		void *body;
+		assert_int_equal(pthread_join(threads[i], &body), 0);
+		assert_memory_equal(body, atomic_load(&kept), strlen(atomic_load(&kept)));
+		free(body);
+	}
+	free(atomic_load(&kept));
 }
 
 static void longer_than_answers_may_be(void **unused)
 {
 	(void)unused;
 	struct api_service of[2] = {service, service};
-	char *text = api_describe(&service, &of[0].description_bytes);
+	_Atomic(char *) kept = NULL;
 	const struct api_request request = {.method = "GET", .target = "/openapi.json", .request_id = "id"};
-	of[0].description = text;
+	of[0].description = &kept;
 	for (int i = 0; i < 2; i++) {
 		struct api_response response;
 		of[i].max_answer_bytes = 1000;
@@ -283,7 +320,7 @@ static void longer_than_answers_may_be(void **unused)
 		assert_null(response.parts);
 		api_response_free(&response);
 	}
-	free(text);
+	free(atomic_load(&kept));
 }
 
 static void statuses_ascend(void **unused)
@@ -339,7 +376,8 @@ int main(void)
 		cmocka_unit_test(fields_have_the_names_of_the_core),
 		cmocka_unit_test(it_has_the_limits_of_its_service),
 		cmocka_unit_test(absent_limits_are_not_described),
-		cmocka_unit_test(the_same_whether_printed_before_or_now),
+		cmocka_unit_test(the_same_whether_kept_or_printed_for_each),
+		cmocka_unit_test(first_requests_at_the_same_time_keep_one),
 		cmocka_unit_test(longer_than_answers_may_be),
 		cmocka_unit_test(statuses_ascend),
 		cmocka_unit_test(no_field_of_a_dimension_is_lost),
