@@ -432,7 +432,7 @@ explorer-speed: ## measure how soon the explorer shows something, and what its f
 	@scripts/npm_packages tests/explorer build/explorer
 	@tests/explorer/speed.py
 
-lint: ## compile without warnings (gcc, clang), then run clang-format, clang-tidy, cppcheck and shellcheck (ANALYZE=N)
+lint: ## compile without warnings (gcc, clang), then run clang-format, clang-tidy, cppcheck and shellcheck (SHARE=N, ANALYZE=N)
 	@scripts/packages build test lint
 	@scripts/lint
 
