@@ -214,7 +214,8 @@ def test_any_number_of_threads(limit, start, expected):
         warned = f"{info['threads']} of {THREADS} threads for large evaluations"
         assert (warned in log.read_text()) == (info["threads"] < THREADS)
         eventually(lambda: f" {info['threads']} threads\"" in log.read_text())  # logged after the announcement
-        assert work(base) == expected
+        if ONE_IN == 1 or info["threads"] in (1, THREADS):
+            assert work(base) == expected
         assert tasks_of(process.pid) == before
         assert stop(process) == 0
     assert sizes == sorted(sizes) and set(sizes) == set(range(1, THREADS + 1))

@@ -1,7 +1,7 @@
 """Many operations by several callers on more sets than there is room for: memory stays bounded and is released, each
 caller sees only its own sets, and answers are those of a client that is alone.
 
-SETS_OPERATIONS: total number (6000, or a sixth with SHARE).
+SETS_OPERATIONS: total number (6000, or a twentieth with a small SHARE).
 """
 import json
 import os
@@ -15,8 +15,9 @@ from conftest import ONE_IN, SEES_RESIDENT, eventually, metric, resident_bytes  
 from sets import FRAME, JSON, Client, frame, path  # noqa: E402
 from test_contacts import grid  # noqa: E402
 
-OPERATIONS = int(os.environ.get('SETS_OPERATIONS', 6000 // min(ONE_IN, 6)))
-CLIENTS, CALLERS, NAMES = 8, 3, 60
+OPERATIONS = int(os.environ.get('SETS_OPERATIONS', 6000 // min(ONE_IN, 20)))
+CLIENTS, CALLERS = 8, 3
+NAMES = min(60, OPERATIONS // 30)  # few enough to meet known ones
 SET_BYTES = 64 << 20
 TOKENS = [letter * 32 for letter in 'abc']
 
@@ -159,13 +160,14 @@ def test_memory_of_sets_is_released(server_with):
 # --- sets from meshes -------------------------------------------------------------------------------------------------
 
 KINDS = 4
+ROOM, ROWS = (64 << 20, 16) if ONE_IN == 1 else (32 << 20, 11)  # of sets; of the smallest sheet
 STEPS = 3 if ONE_IN == 1 else 1
 
 
 def sheets(kind):
     """(positions, mesh) of a bumpy sheet of about a thousand triangles, and a smaller one just above it."""
     rng = random.Random(kind)
-    n = 16 + 4 * kind
+    n = ROWS + ROWS * kind // 4
     lower, faces = grid(n, 0, rng, 0)
     upper, more = grid(n // 2, 0.05, rng, len(lower))
     upper = [[0.25 + x / 2, 0.25 + y / 2, z] for x, y, z in upper]
@@ -228,7 +230,7 @@ def run_scripts(base, number, scripts, alone, n_sets, failures, counts):
 def test_load_of_meshes(server_with):
     """Eight clients put and advance more sets than there is room for. Their answers are those of a client that is alone,
     byte for byte, and all memory is available again at the end."""
-    base = server_with('--set-bytes', '64M', '--memory-bytes', '512M', '--log-level', 'warning')
+    base = server_with('--set-bytes', str(ROOM), '--memory-bytes', '512M', '--log-level', 'warning')
     scripts = [script(kind) for kind in range(KINDS)]
     client, failures, counts = Client(base), [], dict.fromkeys(['solved', 'full'], 0)
     alone = [solve(client, f'alone-{kind}', requests) for kind, requests in enumerate(scripts)]
@@ -236,12 +238,12 @@ def test_load_of_meshes(server_with):
     for kind in range(KINDS):
         assert client.delete(f'alone-{kind}').status == 204
     # a third more than there is room for
-    n_sets = round(4 / 3 * SET_BYTES / (bytes_alone / KINDS) / CLIENTS)
+    n_sets = round(4 / 3 * ROOM / (bytes_alone / KINDS) / CLIENTS)
     run_all(run_scripts, [(base, i, scripts, alone, n_sets, failures, counts) for i in range(CLIENTS)])
     listed = client.list().json
     assert failures == []
     assert counts['solved'] == CLIENTS * n_sets > len(listed['sets']), counts  # others were deleted or forgotten
-    assert SET_BYTES / 2 < listed['bytes'] <= listed['limit_bytes'] == SET_BYTES
+    assert ROOM / 2 < listed['bytes'] <= listed['limit_bytes'] == ROOM
     for each in listed['sets']:
         assert client.delete(each['name']).status == 204
     eventually(lambda: metric(base, 'frictiond_sets_bytes') == 0)
