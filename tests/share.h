@@ -20,8 +20,14 @@ static inline int one_in(void)
 	return share && atoi(share) > 1 ? atoi(share) : 1;
 }
 
+/* Steps through cases where a share is tried, usually further with a sanitizer. */
+static inline int step_in_share(int step, int sanitized)
+{
+	return one_in() == 1 ? 1 : IS_SANITIZED ? sanitized : step;
+}
+
 /* Steps through the cases of suites that are quick except with a sanitizer, where a share is tried. */
 static inline int step_sanitized(int step)
 {
-	return IS_SANITIZED && one_in() > 1 ? step : 1;
+	return step_in_share(1, step);
 }

@@ -180,14 +180,15 @@ static void test_worst(void **state)
 static void test_stop(void **state)
 {
 	(void)state;
-	enum { MANY = 1 << 18, MOST_BETWEEN = 1 << 17 };
-	static const int32_t vertices[] = {MANY - 1};
+	enum { MOST_BETWEEN = 1 << 17 };
+	const int many = (1 << 18) / step_sanitized(2), part = step_in_share(3, 8);
+	const int32_t vertices[] = {many - 1};
 	static const double normal[] = {0, 1}, force = 2;
-	double *velocities = calloc(2 * (size_t)MANY, sizeof(*velocities));
-	velocities[2 * MANY - 2] = 1;
+	double *velocities = calloc(2 * (size_t)many, sizeof(*velocities));
+	velocities[2 * many - 2] = 1;
 	const struct fric_batch batch = {
 		.dim = 2,
-		.n_vertices = MANY,
+		.n_vertices = (size_t)many,
 		.friction = {.eps_v = 2, .source = FRIC_MU_SCALAR, .mu_s = 0.5, .mu_k = 0.25},
 		.groups = {[FRIC_PLANE_VERTEX] = {1, vertices, .normal_force = {&force, 0}, .plane_normal = {normal, 0}}}};
 	struct fric_contacts *contacts;
@@ -197,7 +198,7 @@ static void test_stop(void **state)
 	const struct fric_derivation derivation = {&batch, contacts, query(velocities), NULL, false, false};
 	enum fric_code code = FRIC_E_STOPPED;
 	long n = 0;
-	for (stop_at = 1; code == FRIC_E_STOPPED; stop_at += 1 + n / (step_sanitized(2) > 1 ? 5 : 16)) {
+	for (stop_at = 1; code == FRIC_E_STOPPED; stop_at += 1 + part * n / 16) {
 		double step = 1;
 		const struct fric_differential by = {.rows = {[FRIC_PLANE_VERTEX] = {[FRIC_ROW_NORMAL_FORCE] = &step}}};
 		n_looks = 0;
@@ -208,7 +209,7 @@ static void test_stop(void **state)
 	stop_at = 0;
 	assert_true(code == FRIC_OK && a.agrees);
 	/* Scales, differences for three steps or more, cotangents and their product: each is a loop over all DOFs. */
-	assert_true(n_looks > 6 * (2 * MANY / MOST_BETWEEN));
+	assert_true(n_looks > 6 * (2 * many / MOST_BETWEEN));
 	fric_contacts_free(contacts);
 	free(velocities);
 }

@@ -134,13 +134,14 @@ static void check_mesh(int which)
 	struct results one, other;
 	struct fric_schedule *schedule;
 	struct fric_error error;
+	const int step = step_sanitized(7); /* 7 makes a schedule on one thread, and one on several */
 	make_scene(which, &m);
 	struct fric_contacts *c = contacts_of(&m);
 	double *vectors = vectors_of(&m);
 	make_results(&m, &one);
 	assert_ok(evaluate(&serial, &m, c, NULL, vectors, &one));
 	check_gradient(c, &m, one.gradient);
-	for (int i = 0; i < 2 * MOST_THREADS; i += step_sanitized(5)) {
+	for (int i = step - 1; i < 2 * MOST_THREADS; i += step) {
 		const struct fric_context context = {.n_threads = 1 + i / 2, .parallel_from = 1},
 								  making = {.n_threads = 1 + (i / 2 + 3) % MOST_THREADS, .parallel_from = 1};
 		assert_ok(fric_schedule_create(i % 2 ? &making : &serial, c, &schedule, &error));
@@ -185,7 +186,7 @@ static void give(void *pool, void *block, size_t bytes)
 	free(block);
 }
 
-/* Each block in turn is refused, and all memory is returned. */
+/* Each block in turn is refused, or some of them with a sanitizer, and all memory is returned. */
 static void check_memory(int which)
 {
 	struct mix m;
@@ -199,7 +200,7 @@ static void check_memory(int which)
 	struct fric_contacts *c = contacts_of(&m);
 	double *vectors = vectors_of(&m);
 	make_results(&m, &r);
-	for (; code == FRIC_E_MEMORY; n++) {
+	for (; code == FRIC_E_MEMORY; n += step_sanitized(3)) {
 		atomic_store(&scarce.n_before_failure, n);
 		code = evaluate(&two, &m, c, NULL, vectors, &r);
 		assert_int_equal(atomic_load(&scarce.n_held), 0);
@@ -238,7 +239,7 @@ static void check_faults(int which)
 	}
 	struct fric_contacts *c = contacts_of(&m);
 	int64_t first[2] = {-1, -1};
-	for (int threads = 1; threads <= MOST_THREADS; threads++) {
+	for (int threads = 1; threads <= MOST_THREADS; threads += step_sanitized(3)) {
 		const struct fric_context context = {.n_threads = threads, .parallel_from = 1};
 		const struct fric_query fast = {.velocities = vectors}, slow = {.velocities = m.velocities};
 		assert_code(fric_evaluate(&context, c, &fast, &r.potential, r.gradient, &error), FRIC_E_NOT_FINITE);
