@@ -96,10 +96,15 @@ static exact kept(const struct pair *pair, exact gap, exact s)
 	return most > least ? most : least;
 }
 
-/* (distance - dmin) over what has to be left of it */
-static exact share(const struct pair *pair, exact s)
+/* distance - dmin at the start */
+static exact gap_of(const struct pair *pair)
 {
-	const exact gap = exact_sqrt(squared_distance(pair, 0)) - pair->dmin;
+	return exact_sqrt(squared_distance(pair, 0)) - pair->dmin;
+}
+
+/* (distance - dmin) over what has to be left of the gap */
+static exact share(const struct pair *pair, exact gap, exact s)
+{
 	return (exact_sqrt(squared_distance(pair, s)) - pair->dmin) / kept(pair, gap, s);
 }
 
@@ -115,15 +120,15 @@ static enum fric_code travel(const struct pair *pair, double bound, double *t)
 
 /* The first sample in (0, 1] at which less is kept, made more precise by bisection; above 1 if there is none: an upper
  * bound on what can be travelled. */
-static double first_below(const struct pair *pair, int n, double from)
+static double first_below(const struct pair *pair, exact gap, int n, double from)
 {
 	for (int i = 1; i <= n; i++) {
 		double low = from + (1 - from) * (i - 1) / n, high = from + (1 - from) * i / n;
-		if (share(pair, high) >= 1)
+		if (share(pair, gap, high) >= 1)
 			continue;
 		for (int times = 0; times < 30 && i > 1; times++) {
 			const double middle = (low + high) / 2;
-			if (share(pair, middle) < 1)
+			if (share(pair, gap, middle) < 1)
 				high = middle;
 			else
 				low = middle;
@@ -135,16 +140,16 @@ static double first_below(const struct pair *pair, int n, double from)
 
 /* The least share in an interval in which it has one minimum. What is too close may soon be behind, as edges may pass
  * through each other, so samples do not show it. */
-static exact nearest_share(const struct pair *pair, exact low, exact high)
+static exact nearest_share(const struct pair *pair, exact gap, exact low, exact high)
 {
 	for (int times = 0; times < 130; times++) {
 		const exact third = (high - low) / 3;
-		if (share(pair, low + third) < share(pair, high - third))
+		if (share(pair, gap, low + third) < share(pair, gap, high - third))
 			high -= third;
 		else
 			low += third;
 	}
-	return share(pair, low);
+	return share(pair, gap, low);
 }
 
 static void show(const struct pair *pair)
@@ -158,19 +163,21 @@ static void show(const struct pair *pair)
 /* Samples up to t keep enough; t is at least 0.8 times the first that does not. @return t */
 static double check(const struct pair *pair, int n)
 {
+	const exact gap = gap_of(pair);
 	double t = -1;
 	assert_int_equal(travel(pair, 1, &t), FRIC_OK);
 	assert_true(t >= 0 && t <= 1);
 	for (int i = 1; i <= n && t > 0; i++)
-		if (share(pair, (exact)t * i / n) < 1) {
+		if (share(pair, gap, (exact)t * i / n) < 1) {
 			show(pair);
-			fail_msg("at %g of step %g only %.17g are kept", (double)i / n, t, (double)share(pair, (exact)t * i / n));
+			fail_msg("at %g of step %g only %.17g are kept", (double)i / n, t,
+			         (double)share(pair, gap, (exact)t * i / n));
 		}
 	if (t >= 1)
 		return t;
-	double first = nearest_share(pair, t, fmin(t * (1 + 0x1p-9), 1)) < 1 ? t : 2;
+	double first = nearest_share(pair, gap, t, fmin(t * (1 + 0x1p-9), 1)) < 1 ? t : 2;
 	if (first > 1)
-		first = first_below(pair, 40 * n, t);
+		first = first_below(pair, gap, 40 * n, t);
 	if (t < 0.8 * fmin(first, 1)) {
 		show(pair);
 		fail_msg("step %.17g, but %.17g would do", t, first);
@@ -225,7 +232,7 @@ static void bring_close(struct pair *pair, struct rng *rng, double digits)
 			motion.v[k][d] = (edges ? k > 1 : k > 0) ? towards[d] : 0;
 	for (int times = 0; times < 60 && start > wanted; times++) {
 		const double middle = (low + high) / 2;
-		*(exact_sqrt(squared_distance(&motion, middle)) > wanted ? &low : &high) = middle;
+		*(squared_distance(&motion, middle) > (exact)wanted * wanted ? &low : &high) = middle;
 	}
 	for (int k = edges ? 2 : 1; k < 4; k++)
 		for (int d = 0; d < pair->dim; d++)
