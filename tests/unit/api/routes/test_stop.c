@@ -27,6 +27,12 @@ static size_t shorter(size_t n)
 	return n / (one_in() > 1 && SHORTER == 1 ? 4 : SHORTER);
 }
 
+/* For what takes long even in a share. */
+static size_t still_shorter(size_t n)
+{
+	return n / (size_t)step_in_share(4, 4);
+}
+
 static struct api_service service = {
 	.n_threads = 1, .max_json_bytes = 1 << 30, .max_frame_bytes = 1 << 30, .max_answer_bytes = 1 << 30};
 
@@ -144,20 +150,20 @@ static void while_reading(void **unused)
 	reads("numbers", "[", "1.25,", 4000000, "1]", 422);
 	reads("rows", "[", "[],", 20000000, "[]]", 422);
 	reads("numbers that stand alone", "[\"\",", "7,", 1900000, "1]", 422);
-	reads("blanks", "{", "          ", 10000000, "}", 422);
-	reads("blanks after the text", "{}", "          ", 10000000, "", 422);
-	reads("blanks before numbers", "[", "          ", 10000000, "1]", 422);
-	reads("nothing but blanks", "", "          ", 10000000, "", 400);
-	reads("a line that is missing", "{", "\n\n\n\n\n\n\n\n\n\n", 10000000, "", 400);
+	reads("blanks", "{", "          ", still_shorter(10000000), "}", 422);
+	reads("blanks after the text", "{}", "          ", still_shorter(10000000), "", 422);
+	reads("blanks before numbers", "[", "          ", still_shorter(10000000), "1]", 422);
+	reads("nothing but blanks", "", "          ", still_shorter(10000000), "", 400);
+	reads("a line that is missing", "{", "\n\n\n\n\n\n\n\n\n\n", still_shorter(10000000), "", 400);
 	reads("objects", "[", "{},", 1900000, "{}]", 422);
 	reads("words", "[", "true,", 1900000, "null]", 422);
 	char *unit = malloc(1100000);
 	sprintf(unit, "\"%s\",", escapes);
-	reads("strings of backslashes", "[", unit, 40, "0]", 422);
+	reads("strings of backslashes", "[", unit, still_shorter(40), "0]", 422);
 	sprintf(unit, "\"%s\",", letters);
 	reads("strings of letters", "[", unit, 100, "0]", 422);
 	sprintf(unit, "\"%s\xC3\xA9\",", letters);
-	reads("strings of letters, one of them with a dot", "[", unit, 40, "0]", 422);
+	reads("strings of letters, one of them with a dot", "[", unit, still_shorter(40), "0]", 422);
 	free(unit);
 	free(letters);
 	free(escapes);
@@ -196,7 +202,7 @@ static void posts(const char *name, const char *target, const char *accept, cons
 static void while_references_are_resolved(void **unused)
 {
 	(void)unused;
-	char *unit = many("{\"dtype\":\"f64\",\"shape\":[0],\"offset\":0},", 200000);
+	char *unit = many("{\"dtype\":\"f64\",\"shape\":[0],\"offset\":0},", still_shorter(200000));
 	char *document = malloc(strlen(unit) + 4);
 	sprintf(document, "[%s0]", unit);
 	posts("references", "/v1/evaluate", NULL, document, 0, 422, 0.25);
@@ -237,8 +243,9 @@ static void while_products_are_formed(void **unused)
 {
 	(void)unused;
 	const int N = (int)shorter(400000);
-	enum { N_VERTICES = 1000, N_VECTORS = 256, NDOF = 2 * N_VERTICES };
-	const size_t vectors = 8 * (size_t)NDOF, vertices = vectors + 8 * (size_t)N_VECTORS * NDOF;
+	const int n_vectors = (int)still_shorter(256);
+	enum { N_VERTICES = 1000, NDOF = 2 * N_VERTICES };
+	const size_t vectors = 8 * (size_t)NDOF, vertices = vectors + 8 * (size_t)n_vectors * NDOF;
 	char document[600];
 	snprintf(document, sizeof(document),
 	         "{\"dim\":2,\"velocities\":{\"dtype\":\"f64\",\"shape\":[%d,2],\"offset\":0},"
@@ -246,7 +253,7 @@ static void while_products_are_formed(void **unused)
 	         "\"vectors\":{\"dtype\":\"f64\",\"shape\":[%d,%d],\"offset\":%zu},"
 	         "\"collisions\":{\"plane_vertex\":{\"plane_normal\":[0,1],\"normal_force\":1,"
 	         "\"vertices\":{\"dtype\":\"i32\",\"shape\":[%d],\"offset\":%zu}}}}",
-	         N_VERTICES, N_VECTORS, NDOF, vectors, N, vertices);
+	         N_VERTICES, n_vectors, NDOF, vectors, N, vertices);
 	posts("products", "/v1/evaluate", api_media_frame, document, vertices + 4 * (size_t)N, 200, 0.5);
 }
 
@@ -278,7 +285,7 @@ static char *sheets(int n)
 static void while_contacts_are_found(void **unused)
 {
 	(void)unused;
-	char *mesh = sheets(one_in() == 1 && SHORTER == 1 ? 100 : 40);
+	char *mesh = sheets(one_in() > 1 ? 28 : SHORTER == 1 ? 100 : 40);
 	struct text body = {0};
 	add(&body, "{\"dim\":3,\"distance\":0.75,\"outputs\":[\"distances\"],", 1);
 	add(&body, mesh, 1);
