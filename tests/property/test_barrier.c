@@ -319,7 +319,7 @@ static void compare(int dim, enum fric_type type, bool searched, bool mollified,
 {
 	double worst[5] = {0};
 	int n_left_out = 0;
-	n_pairs /= one_in() == 1 ? 1 : IS_SANITIZED ? 5 : 2;
+	n_pairs /= step_in_share(4, 8);
 	for (int i = 0; i < n_pairs;) {
 		struct pair pair = random_pair(dim, type, searched, mollified);
 		struct expected e = {0};

@@ -210,7 +210,7 @@ static void test_sums_are_those_of_features(void **state)
 	struct rng rng = {2401};
 	size_t whole = 0, all = 0;
 	(void)state;
-	for (int i = 0; i < N_SCENES; i += step_sanitized(5)) {
+	for (int i = 0; i < N_SCENES; i += step_in_share(3, 5)) {
 		struct scene s;
 		struct merged m;
 		scene_create(&s, &rng, search_options(&rng, i));
@@ -288,7 +288,7 @@ static void test_derivatives_follow_features(void **state)
 {
 	struct rng rng = {2403};
 	(void)state;
-	for (int i = 0; i < N_SCENES / 3; i++) {
+	for (int i = 0; i < N_SCENES / 3; i += step_sanitized(3)) {
 		struct scene s;
 		struct options o = search_options(&rng, i);
 		struct fric_comparison comparison;
@@ -435,7 +435,7 @@ static void test_threads_and_kernels(void **state)
 	static const char *const names[] = {"scalar", "baseline", "avx2", "avx512"};
 	struct rng rng = {2406};
 	(void)state;
-	for (int i = 0; i < 12; i++) {
+	for (int i = 0; i < 12; i += step_sanitized(5)) {
 		struct scene s;
 		struct options o = search_options(&rng, i);
 		o.n_each = 3000;

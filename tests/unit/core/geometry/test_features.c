@@ -3,6 +3,7 @@
 #include "core/geometry/geometry.h"
 #include "core/motion/stencil.h"
 #include "tests/property/scene.h"
+#include "tests/share.h"
 #include "tests/unit/core/exact.h"
 
 /* ---- every feature of contacts whose coordinates are small integers, in exact rationals ---- */
@@ -186,7 +187,7 @@ static void test_grids(void **state)
 {
 	struct rng rng = {24};
 	(void)state;
-	for (int i = 0; i < 60000; i++)
+	for (int i = 0; i < 60000; i += step_in_share(2, 5))
 		for (int t = 0; t < 3; t++) {
 			check_grid(&rng, types[t], 3, 2 + below(&rng, 7), (int)below(&rng, 3) * 300 - 300);
 			check_grid(&rng, FRIC_EDGE_VERTEX, 2, 2 + below(&rng, 7), 0);
@@ -258,7 +259,7 @@ static void test_random(void **state)
 {
 	struct rng rng = {7};
 	(void)state;
-	for (int i = 0; i < 3000; i++)
+	for (int i = 0; i < 3000; i += step_in_share(4, 7))
 		for (int t = 0; t < 3; t++)
 			check_random(&rng, types[t], (i % 3 == 0) ? 1 : (i % 3 == 1) ? 1e-3 : 1e-7);
 }
