@@ -289,12 +289,11 @@ static void note_comparison(struct outcome *o, const struct fric_context *contex
 	note(o, code, e, 4 * FRIC_N_QUANTITIES + 2);
 }
 
-static struct outcome outcome_of(const struct fric_context *context, const struct scene *s, int which)
+static struct outcome outcome_of(const struct fric_context *context, const struct scene *s, int which, double *numbers)
 {
-	struct outcome o = {.numbers = malloc(MOST_NUMBERS * sizeof(double))};
+	struct outcome o = {.numbers = numbers};
 	struct fric_contacts *c;
 	struct fric_error e = nothing;
-	assert_non_null(o.numbers);
 	if (!note(&o, fric_prepare(context, &s->batch, &c, &e), e, 0))
 		return o;
 	struct fric_state *state;
@@ -326,9 +325,9 @@ static void assert_same(const struct outcome *a, const struct outcome *b)
 static void try_context(const struct fric_context *context, const struct scene *scene, int which,
                         const struct outcome *expected)
 {
-	struct outcome o = outcome_of(context, scene, which);
+	static double numbers[MOST_NUMBERS];
+	struct outcome o = outcome_of(context, scene, which, numbers);
 	assert_same(&o, expected);
-	free(o.numbers);
 }
 
 /* Compares every kernel, and several threads that stream, with the scalar kernels. @return number of calls that
@@ -337,7 +336,8 @@ static size_t try_scene(const struct scene *scene, int which)
 {
 	const struct fric_context plain = {.n_threads = 1, .kernels = fric_kernels_find("scalar")};
 	const struct fric_context parallel = {.n_threads = 3, .parallel_from = 1, .stream_from = 1};
-	struct outcome expected = outcome_of(&plain, scene, which);
+	static double numbers[MOST_NUMBERS];
+	struct outcome expected = outcome_of(&plain, scene, which, numbers);
 	size_t n_fine = 0;
 	for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
 		const struct fric_context context = {.n_threads = 1, .kernels = fric_kernels_find(names[k])};
@@ -348,7 +348,6 @@ static size_t try_scene(const struct scene *scene, int which)
 		try_context(&parallel, scene, which, &expected);
 	for (int call = 0; call < expected.n_calls; call++)
 		n_fine += expected.reported[call].code == FRIC_OK;
-	free(expected.numbers);
 	return n_fine;
 }
 

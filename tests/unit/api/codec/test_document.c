@@ -331,11 +331,17 @@ static void tells_line_and_column(void **unused)
 	assert_true(fault.line == 1 && fault.column == 1);
 }
 
+/* Writes n copies of a text, of which there are then twice as many, and so on. @return their end */
 static char *repeat(char *p, const char *what, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		p = stpcpy(p, what);
-	return p;
+	const size_t all = n * strlen(what);
+	size_t done = n ? strlen(what) : 0, more;
+	memcpy(p, what, done);
+	for (; done < all; done += more) {
+		more = done < all - done ? done : all - done;
+		memcpy(p + done, p, more);
+	}
+	return p + all;
 }
 
 /* A value inside n arrays, or objects. */
@@ -383,10 +389,9 @@ static void limits_nesting(void **unused)
 static void check_count(const char *first, const char *unit, size_t n, const char *last, int status)
 {
 	char *text = malloc(strlen(first) + n * (strlen(unit) + 1) + strlen(last) + 1);
-	char *p = stpcpy(text, first);
-	for (size_t i = 0; i < n; i++)
-		p = stpcpy(stpcpy(p, i ? "," : ""), unit);
-	strcpy(p, last);
+	char separated[16];
+	snprintf(separated, sizeof(separated), ",%s", unit);
+	strcpy(repeat(stpcpy(stpcpy(text, first), unit), separated, n - 1), last);
 	struct api_document d;
 	struct api_text_fault fault = {0};
 	if (api_document_read_pooled(NULL, text, strlen(text), &d, &fault))
@@ -421,10 +426,8 @@ static void limits_values(void **unused)
 /* A string or number of n bytes after its first one, between two other texts: as long as allowed, and longer. */
 static void check_token(const char *first, const char *unit, size_t n, const char *last, int status)
 {
-	char *text = malloc(strlen(first) + n + strlen(unit) + strlen(last) + 1), *p = stpcpy(text, first);
-	for (size_t i = 0; i < n; i += strlen(unit))
-		p = stpcpy(p, unit);
-	strcpy(p, last);
+	char *text = malloc(strlen(first) + n + strlen(unit) + strlen(last) + 1);
+	strcpy(repeat(stpcpy(text, first), unit, (n + strlen(unit) - 1) / strlen(unit)), last);
 	struct api_document d;
 	struct api_text_fault fault = {0};
 	if (api_document_read_pooled(NULL, text, strlen(text), &d, &fault))
