@@ -10,6 +10,7 @@
 
 #include "api/codec/print_array.h"
 #include "api/codec/document_write.h"
+#include "tests/share.h"
 
 static uint64_t state = 88172645463325252u;
 
@@ -104,32 +105,32 @@ static const struct {
 	{4, {20000, 1, 1, 1}},
 	{4, {3, 1, 8001, 2}},
 };
-enum { N_SHAPES = sizeof(shapes) / sizeof(shapes[0]) };
+enum { N_SHAPES = sizeof(shapes) / sizeof(shapes[0]), N_TYPES = API_I64 + 1 };
 
 static void all_shapes_and_types(void **unused)
 {
 	(void)unused;
-	for (enum api_dtype dtype = API_F64; dtype <= API_I64; dtype++)
-		for (int i = 0; i < N_SHAPES; i++) {
-			const struct api_array array = array_of(dtype, shapes[i].rank, shapes[i].shape, false);
-			check(&array);
-			free((void *)(uintptr_t)array.data);
-		}
+	for (int k = 0; k < N_TYPES * N_SHAPES; k += step_sanitized(5)) { /* 5 meets every shape and type */
+		const int i = k % N_SHAPES;
+		const struct api_array array = array_of((enum api_dtype)(k / N_SHAPES), shapes[i].rank, shapes[i].shape, false);
+		check(&array);
+		free((void *)(uintptr_t)array.data);
+	}
 }
 
 /* Prints into exactly as many bytes as the bound promises. */
 static void the_longest_numbers_fit(void **unused)
 {
 	(void)unused;
-	for (enum api_dtype dtype = API_F64; dtype <= API_I64; dtype++)
-		for (int i = 0; i < N_SHAPES; i++) {
-			const struct api_array array = array_of(dtype, shapes[i].rank, shapes[i].shape, true);
-			const size_t bound = api_print_array_bound(&array);
-			char *text = malloc(bound);
-			assert_in_range(api_print_array(&array, 3, NULL, text), 1, bound);
-			free(text);
-			free((void *)(uintptr_t)array.data);
-		}
+	for (int k = 0; k < N_TYPES * N_SHAPES; k += step_sanitized(5)) { /* 5 meets every shape and type */
+		const int i = k % N_SHAPES;
+		const struct api_array array = array_of((enum api_dtype)(k / N_SHAPES), shapes[i].rank, shapes[i].shape, true);
+		const size_t bound = api_print_array_bound(&array);
+		char *text = malloc(bound);
+		assert_in_range(api_print_array(&array, 3, NULL, text), 1, bound);
+		free(text);
+		free((void *)(uintptr_t)array.data);
+	}
 }
 
 /* One infinite number at the end of many, both when printing and when only checking. */

@@ -1,6 +1,7 @@
 #include "core/kernels/kernels.h"
 #include "core/motion/slip.h"
 #include "tests/property/scene.h"
+#include "tests/share.h"
 #include "tests/unit/core/batches.h"
 
 static const int32_t two[2] = {0, 1};
@@ -451,11 +452,12 @@ static void test_stop_on_the_way(void **state)
 	struct fric_error error;
 	double whole, potential;
 	int stopped = 0, finished = 0;
+	const int step = 3 * step_sanitized(7);
 	assert_ok(fric_evaluate(&serial, c, query(v), &whole, expected, &error));
 	stopper.kernels = fric_kernels_find("baseline");
 	struct fric_kernels kernels = *stopper.kernels;
 	kernels.force = force_then_stop;
-	for (int calls = 1; calls < N / FRIC_SPAN + 2; calls += 3) {
+	for (int calls = 1; calls < N / FRIC_SPAN + 2; calls += step) {
 		const struct fric_context context = {
 			.n_threads = 1 + calls % 3, .parallel_from = 1, .stop = &stopper.stop, .kernels = &kernels};
 		atomic_store(&stopper.calls_left, calls);
@@ -466,7 +468,7 @@ static void test_stop_on_the_way(void **state)
 		if (code == FRIC_OK && (potential != whole || memcmp(gradient, expected, 3 * N * sizeof(*v)) != 0))
 			fail_msg("stopped at call %d: a result that is not whole", calls);
 	}
-	assert_true(stopped > 0 && stopped + finished == (N / FRIC_SPAN + 3) / 3);
+	assert_true(stopped > 0 && stopped + finished == (N / FRIC_SPAN + step) / step);
 	fric_contacts_free(c);
 	free(vertices);
 	free(v);
