@@ -17,6 +17,8 @@
 
 #include <cmocka.h>
 
+#include "tests/share.h"
+
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #define FORKS 0 /* ThreadSanitizer supports no threads in a fork */
@@ -982,7 +984,7 @@ static void test_fork_beside_calls(void **state)
 		workers[i] = (struct worker){service, &batch, expected, i, 0};
 		assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
 	}
-	for (int i = 0; i < 10; i++) {
+	for (int i = 0; i < 10; i += step_sanitized(3)) {
 		const pid_t child = fork();
 		if (child == 0)
 			_exit(be_child(service, expected, &batch));

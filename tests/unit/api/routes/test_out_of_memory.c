@@ -616,10 +616,12 @@ static void answers_large_evaluations_on_two_threads(void **unused)
 	service.n_threads = 2;
 	trees_never_fail = true;
 	n_contacts = 350;
+	stride = step_sanitized(3);
 	evaluate("{\"format\":\"csr\"}", false, FRAME_TO_FRAME);
 	evaluate("{\"format\":\"factors\"}", true, JSON_TO_JSON);
 	evaluate("{\"format\":\"triplets\"}", false, FRAME_TO_FRAME);
 	evaluate("{\"format\":\"triplets\"}", true, FRAME_TO_JSON);
+	stride = 1;
 	trees_never_fail = false;
 	service.n_threads = 1;
 }

@@ -181,7 +181,7 @@ static void test_stop(void **state)
 {
 	(void)state;
 	enum { MOST_BETWEEN = 1 << 17 };
-	const int many = (1 << 18) / step_sanitized(2), part = step_in_share(3, 8);
+	const int many = (1 << 18) / step_sanitized(2), part = step_in_share(5, 8);
 	const int32_t vertices[] = {many - 1};
 	static const double normal[] = {0, 1}, force = 2;
 	double *velocities = calloc(2 * (size_t)many, sizeof(*velocities));
