@@ -3,10 +3,9 @@ failures."""
 import pathlib
 
 import pytest
-from conftest import CARGO, command_of
+from conftest import CARGO, RUST, command_of
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-RUST = pathlib.Path(CARGO["CARGO_TARGET_DIR"])
 STRICT = {"cpp": " -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -fsanitize=address",
           "fortran": " -Wall -Wextra -Werror -fcheck=all -fsanitize=address"}
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from conftest import CARGO
+from conftest import CARGO, command_of, integration
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from snippets import ROOT, blocks, shell  # noqa: E402
@@ -22,7 +22,17 @@ def test_the_languages():
     assert len(ROWS) == SECTION.count("\n| ") - 1
 
 
-@pytest.mark.parametrize("language,packages,command", ROWS, ids=[row[0] for row in ROWS])
+def test_the_command_of_cpp_is_that_of_its_example():
+    """test_languages.py compiles the example with this command."""
+    [command] = [row[2] for row in ROWS if row[0] == "C++"]
+    assert command == " && ".join(command_of("examples/cpp/tile.cpp", "build"))
+
+
+# With a share of the cases, C++ is compiled once, by test_languages.py.
+COMMANDS = [row for row in ROWS if row[0] != "C++" or integration.ONE_IN == 1]
+
+
+@pytest.mark.parametrize("language,packages,command", COMMANDS, ids=[row[0] for row in COMMANDS])
 def test_command(server, same, language, packages, command):
     if language == "JavaScript":
         shell("scripts/npm")
