@@ -17,11 +17,13 @@ sys.path.insert(0, str(ROOT / "examples/solvers"))
 import ipc  # noqa: E402
 from conftest import environment, integration  # noqa: E402
 
-IN_FULL = pytest.mark.skipif(integration.ONE_IN > 1, reason="another simulation of the same kind; SHARE=1 runs it")
+QUICK = integration.ONE_IN > 1
+IN_FULL = pytest.mark.skipif(QUICK, reason="another simulation of the same kind; SHARE=1 runs it")
 
 G, EPS_V = 9.81, 1e-3
 INCLINE, DRAG = "examples/solvers/incline.py", "examples/solvers/drag.py"
 CARDS, WAVY = "examples/solvers/cards.py", "examples/solvers/wavy.py"
+RUN = [INCLINE] if QUICK else [INCLINE, DRAG]  # without options; the drag takes twice as long
 CLOSING = re.compile(r"with collision sets (\d+) requests, ([\d.]+) MB; without (\d+) requests, about ([\d.]+) MB\n"
                      r"an evaluation, median of (\d+): ([\d.]+) kB, ([\d.]+) ms with a set; "
                      r"([\d.]+) kB, ([\d.]+) ms without\n"
@@ -259,9 +261,9 @@ def solve(counting, run):
 
 @pytest.fixture(scope="module")
 def defaults(counting, run, tmp_path_factory):
-    """{script: (output, picture)} of runs without options, both at the same time."""
+    """{script: (output, picture)} of runs without options, at the same time."""
     folder, before = tmp_path_factory.mktemp("pictures"), evaluations_of(counting)
-    pictures = {script: folder / (pathlib.Path(script).stem + ".svg") for script in (INCLINE, DRAG)}
+    pictures = {script: folder / (pathlib.Path(script).stem + ".svg") for script in RUN}
     with ThreadPoolExecutor() as pool:
         texts = list(pool.map(lambda script: run("python3", script, counting, "--plot", pictures[script]), pictures))
     await_evaluations(counting, before, *map(evaluations_in, texts))
@@ -328,11 +330,12 @@ def test_other_inclines(solve, mu, angles, more):
 def test_incline_with_static_and_kinetic_friction(solve):
     """From rest the block slides only if tan(angle) exceeds the peak of mu(y) f1(y) (0.341 for 0.6 and 0.3), and then
     with mu_k."""
-    rows = slopes(solve(INCLINE, "--mu", "0.6", "--mu-k", "0.3", "--angles", "12,17,20", "--seconds", "0.4"))
+    held = (17,) if QUICK else (12, 17)
+    rows = slopes(solve(INCLINE, "--mu", "0.6", "--mu-k", "0.3", "--angles", ",".join(map(str, (*held, 20))), "--seconds", "0.4"))
     z = np.linspace(0, 1, 100001)
     borne = (0.6 - 0.3 * (3 * z**2 - 2 * z**3)) * (2 * z - z**2)
     assert math.tan(math.radians(17)) > 0.3  # the static coefficient holds the block
-    for angle in (12, 17):
+    for angle in held:
         sticks(rows[angle], EPS_V * z[np.argmax(borne >= math.tan(math.radians(angle)))])
     slides(rows[20], coulomb(20, 0.3))
 
@@ -370,13 +373,14 @@ def judge(text, mu_s, mu_k, push, angle, aniso, peak_error):
     assert measured == pytest.approx(G * (push - held), rel=2e-3) == acceleration
 
 
+@IN_FULL
 def test_drag(defaults):
     judge(defaults[DRAG][0], 0.8, 0.3, 0.6, 50, (1, 0.5), peak_error=0.01)
 
 
-@IN_FULL
 def test_another_drag(solve):
-    text = solve(DRAG, "--mu-s", "0.5", "--mu-k", "0.4", "--pull", "0.03", "--seconds", "0.6", "--push", "0.8",
+    pull, seconds = ("0.06", "0.3") if QUICK else ("0.03", "0.6")
+    text = solve(DRAG, "--mu-s", "0.5", "--mu-k", "0.4", "--pull", pull, "--seconds", seconds, "--push", "0.8",
                  "--angle", "-70", "--aniso", "0.7,1.2", "--push-seconds", "0.15")
     judge(text, 0.5, 0.4, 0.8, -70, (0.7, 1.2), peak_error=0.01)
 
@@ -394,7 +398,7 @@ def marks(path):
     return sum(node.tag.split("}")[1] in ("use", "path") for node in ElementTree.parse(path).iter())
 
 
-@pytest.mark.parametrize("script", [INCLINE, DRAG])
+@pytest.mark.parametrize("script", RUN)
 def test_pictures(defaults, script):
     picture = defaults[script][1]
     kept = ROOT / "docs/pictures" / picture.name
@@ -403,6 +407,7 @@ def test_pictures(defaults, script):
     assert kept.stat().st_size <= 40_000
 
 
+@IN_FULL
 def test_picture_in_pixels(solve, tmp_path):
     from matplotlib import image
     solve(INCLINE, "--angles", "30", "--seconds", "0.1", "--plot", tmp_path / "small.png")
@@ -413,7 +418,7 @@ def test_picture_in_pixels(solve, tmp_path):
 
 # -- errors and the page ----------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("script", [DRAG] if integration.ONE_IN > 1 else [INCLINE, DRAG])
+@pytest.mark.parametrize("script", [DRAG] if QUICK else [INCLINE, DRAG])
 def test_refusals(server, nobody, refusing, fail, script):
     assert '/eps_v: -' in fail("python3", script, server, "--eps-v=-1")
     refused = fail("python3", script, refusing)
@@ -421,7 +426,7 @@ def test_refusals(server, nobody, refusing, fail, script):
     assert "Traceback" not in fail("python3", script, nobody)
 
 
-@pytest.mark.parametrize("script,options,message", [
+BAD_OPTIONS = [
     (INCLINE, ["--angles", "20,x"], "--angles"),
     (INCLINE, ["--angles", "90"], "between -90 and 90"),
     (INCLINE, ["--eps-v", "nan"], "--eps-v"),
@@ -431,7 +436,10 @@ def test_refusals(server, nobody, refusing, fail, script):
     (INCLINE, ["--plot", "a.txt"], "--plot"),
     (DRAG, ["--aniso", "1"], "two numbers"),
     (DRAG, ["--lags", "0"], "--lags"),
-])
+]
+
+
+@pytest.mark.parametrize("script,options,message", BAD_OPTIONS[::2] if QUICK else BAD_OPTIONS)
 def test_bad_options(server, script, options, message):
     done = subprocess.run(["/usr/bin/python3", script, server, *options], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 2 and message in done.stderr and "Traceback" not in done.stderr
@@ -442,7 +450,7 @@ def test_a_push_that_moves_nothing(server, fail):
     assert "may not move the slab" in message and "Traceback" not in message
 
 
-@pytest.mark.parametrize("script", [INCLINE, DRAG])
+@pytest.mark.parametrize("script", RUN)
 def test_the_page_shows_what_is_printed(defaults, script):
     """All output except for times, from the blocks that follow the commands."""
     page = (ROOT / "docs/solvers.md").read_text()
