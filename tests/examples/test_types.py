@@ -7,6 +7,8 @@ import re
 import subprocess
 import sys
 
+import pytest
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 import frictiond
 
@@ -54,18 +56,24 @@ PYTHON_MISTAKES = [
     ('client.step({}, [0], 1.0, 0.1).speed', "attr-defined")]
 
 
-def mypy(path):
-    return subprocess.run(["/usr/bin/mypy", "--strict", "--follow-imports=silent", "--cache-dir", path.parent / "cache", path],
-                          env={**os.environ, "MYPYPATH": str(ROOT / "clients/python")}, capture_output=True, text=True)
+@pytest.fixture(scope="module")
+def mypy(tmp_path_factory):
+    """mypy(path): its verdict on a program. What it knows of NumPy and of the client is kept from one to the next."""
+    cache = tmp_path_factory.mktemp("cache")
+
+    def judge(path):
+        return subprocess.run(["/usr/bin/mypy", "--strict", "--follow-imports=silent", "--cache-dir", cache, path],
+                              env={**os.environ, "MYPYPATH": str(ROOT / "clients/python")}, capture_output=True, text=True)
+    return judge
 
 
-def test_a_python_program(tmp_path):
+def test_a_python_program(mypy, tmp_path):
     (tmp_path / "program.py").write_text(PYTHON)
     done = mypy(tmp_path / "program.py")
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_mistakes_in_a_python_program(tmp_path):
+def test_mistakes_in_a_python_program(mypy, tmp_path):
     lines = ["import frictiond", "client = frictiond.Client()", *(line for line, _ in PYTHON_MISTAKES)]
     (tmp_path / "program.py").write_text("\n".join(lines) + "\n")
     found = re.findall(r":(\d+): error: .*\[([\w-]+)\]", mypy(tmp_path / "program.py").stdout)

@@ -19,6 +19,8 @@ import frictiond  # noqa: E402
 PAGE = (ROOT / "docs/validation.md").read_text()
 QUICK = integration.ONE_IN > 1
 NAMES = list(theory.CASES)
+# With a share, the two cases that take longest are left out.
+TRIED = [name for name in NAMES if name not in ("two_masses", "vibrating_plane")] if QUICK else NAMES
 FULL = NAMES[:1] if QUICK else NAMES  # with a share, one is skipped
 # Name, analytic value, computed one, error, allowed error; then the unit.
 ROW = re.compile(r"  +(\S.*?) +(-?\d\S*) +(-?\d\S*) +(\d\S*) +(\d\S*)(?: \S+)?")
@@ -74,7 +76,7 @@ def without_exponents(rows):
     return [row for row in rows if not row[0].startswith("exponent by ")]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", TRIED)
 def test_every_value_is_within_its_allowed_error(cases, name):
     report = cases[name][0]
     assert len(report.rows) >= 4 and not report.failed()
@@ -82,7 +84,7 @@ def test_every_value_is_within_its_allowed_error(cases, name):
         assert abs(computed - analytic) <= allowed
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", TRIED)
 def test_analytic_values(cases, name):
     values = [analytic for _, analytic, *_ in cases[name][0].rows]
     for known in KNOWN[name]:
@@ -90,7 +92,7 @@ def test_analytic_values(cases, name):
         assert any(abs(value - float(known)) <= 0.5001 * 10.0**-digits for value in values), known
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", TRIED)
 def test_the_page_shows_what_is_computed(cases, name):
     """The same rows with the same analytic values and allowed errors; on the page, too, values are within them."""
     page, report = rows_of(shown(name)), cases[name][0]
@@ -142,7 +144,7 @@ class Spoiled:
 
 
 @pytest.mark.parametrize("factor", [0.99] if QUICK else [0.99, 1.01])
-@pytest.mark.parametrize("name", NAMES[::2] if QUICK else NAMES)
+@pytest.mark.parametrize("name", NAMES[::4] if QUICK else NAMES)
 def test_wrong_coefficients_are_noticed(cases, name, factor):
     report = theory.Report(theory.CASES[name], quick=True)
     importlib.import_module(name).main(Spoiled(cases.client, factor), report)
