@@ -358,9 +358,9 @@ export class Client {
 	}
 
 	async #exchange(method, path, body, headers, signal) {
+		signal?.throwIfAborted();
 		const controller = new AbortController(), abort = () => controller.abort(signal.reason);
 		const timer = setTimeout(() => controller.abort(), 1000 * this.timeout);
-		signal?.throwIfAborted();
 		signal?.addEventListener("abort", abort);
 		try {
 			if (this.url.startsWith(UNIX))
