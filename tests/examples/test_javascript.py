@@ -2,6 +2,7 @@
 package and its types in test_npm.py."""
 import json
 import pathlib
+import subprocess
 
 import pytest
 from carried import LAWS, SCRIPTS, both_steps, steps
@@ -9,13 +10,12 @@ from collision_sets import BATCH, MOVED, RestartedService, parts, unix_server  #
 from derived import SCRIPTS as DERIVED
 from derived import requests
 from fake import FakeService
+from conftest import environment, integration
 from test_python import ALL, PLANE, SCENE, TILE, frame, plainly
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PROGRAM = """
-import * as frictiond from "%s/clients/javascript/frictiond.mjs";
-const { Client } = frictiond, [url, ...words] = process.argv.slice(1);
-const given = words.map((word) => JSON.parse(word));
+CALL = """
+const { Client } = frictiond;
 function show(key, value) {
 	return ArrayBuffer.isView(value)
 		? { type: value.constructor.name, shape: value.shape, values: Array.from(value, Number) } : value;
@@ -38,7 +38,18 @@ class Hasty extends Client {
 		waits.push(seconds);
 	}
 }
-console.log(JSON.stringify(await (async () => { %s })(), show));
+return JSON.stringify(await (async () => { %s })(), show);
+"""
+# Each line of its input is a call: the body of a function, and what it is given. A line of its output is the result.
+PROGRAM = """
+import * as frictiond from "%s/clients/javascript/frictiond.mjs";
+import { createInterface } from "node:readline";
+const AsyncFunction = (async () => {}).constructor;
+for await (const line of createInterface({ input: process.stdin })) {
+	const { body, url, given } = JSON.parse(line);
+	const call = new AsyncFunction("frictiond", "url", "given", '"use strict";' + body);
+	console.log(await call(frictiond, url, given).catch((error) => JSON.stringify({ failed: String(error.stack) })));
+}
 """
 TYPED = """
 const typed = (value, key = "") => Array.isArray(value) && typeof value.flat(9)[0] === "number"
@@ -48,14 +59,33 @@ const typed = (value, key = "") => Array.isArray(value) && typeof value.flat(9)[
 """
 
 
-@pytest.fixture(scope="session")
-def js(run):
-    """js(code, url, ...) runs the body of an async function and returns its result, passed as JSON."""
-    def run_one(code, *given):
-        url, *rest = given or [""]
-        return json.loads(run("node", "--input-type=module", "-e", PROGRAM % (ROOT.as_uri(), code), "--", url,
-                              *(json.dumps(value) for value in rest)))
-    return run_one
+class Node:
+    """A process of node that runs one call after the other."""
+
+    def __init__(self):
+        self.process = subprocess.Popen(["node", "--input-type=module", "-e", PROGRAM % ROOT.as_uri()], text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment())
+
+    def call(self, code, url="", *given):
+        print(json.dumps({"body": CALL % code, "url": url, "given": given}), file=self.process.stdin, flush=True)
+        result = json.loads(self.process.stdout.readline())
+        assert not isinstance(result, dict) or "failed" not in result, result["failed"]
+        return result
+
+    def close(self):
+        """Nothing keeps node from ending."""
+        self.process.stdin.close()
+        assert self.process.wait() == 0 and self.process.stdout.read() == ""
+        self.process.stdout.close()
+
+
+@pytest.fixture(scope="session" if integration.ONE_IN > 1 else "function")
+def js():
+    """js(code, url, ...) runs the body of an async function and returns its result, passed as JSON. Every test has a
+    process of its own, unless only a share of the cases is tried."""
+    node = Node()
+    yield node.call
+    node.close()
 
 
 def assert_same(answer, expected, where=""):
@@ -550,14 +580,15 @@ def test_one_connection_is_kept(js, server):
 def test_silence_and_aborts(js, server):
     found = js("""
         const net = await import("node:net");
-        const silent = net.createServer(() => {}).listen(0, "127.0.0.1");
+        const sockets = [], silent = net.createServer((socket) => sockets.push(socket)).listen(0, "127.0.0.1");
         await new Promise((resolve) => silent.on("listening", resolve));
         const there = `http://127.0.0.1:${silent.address().port}`, controller = new AbortController();
         setTimeout(() => controller.abort(), 100);
         const found = [await caught(new Client(there, {timeout: 0.2}).info()),
                        await caught(new Client(there).evaluate({}, {signal: controller.signal})),
                        await caught(new Client(url).evaluate(given[0], {signal: AbortSignal.abort()}))];
-        setTimeout(() => process.exit(0), 50);  // the silent server still has a connection
+        sockets.forEach((socket) => socket.destroy());
+        silent.close();
         return found;""", server, PLANE)
     assert found[0]["unavailable"] and "nothing within 0.2 s" in found[0]["message"]
     assert found[1]["name"] == found[2]["name"] == "AbortError"
