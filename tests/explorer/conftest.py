@@ -90,6 +90,11 @@ class Page:
         } while (await state.page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(() =>
             done(document.getElementById("main")?.getAttribute("aria-busy") === "true"))))) || state.busy > 0)""")
 
+    def picture(self, name):
+        """Keeps a picture of the whole page for manual inspection, unless only a share of the cases is tried."""
+        if servers.ONE_IN == 1:
+            self.run("await state.page.screenshot({path: `build/explorer/${given.name}.png`, fullPage: true})", name=name)
+
     def curve(self, name):
         return self.see("""(name) => { const {x, y} = document.querySelector(`svg[data-function=${name}]`).dataset;
                            return [JSON.parse(x), JSON.parse(y)]; }""", name)

@@ -439,12 +439,13 @@ def test_the_motion_of_the_block(page, name):
     tangents = [0.3 * mu_k, 0.95 * mu_k, 1.02 * largest, 2 * largest]
     if largest > 1.001 * mu_k:
         tangents += [mu_k + share * (largest - mu_k) for share in (0.1, 0.5, 0.98)]
-    for tan in tangents:
+    some = slice(1, None, 2) if servers.ONE_IN > 1 else slice(None)
+    for tan in tangents[some]:
         page.fill(angle=math.degrees(math.atan(tan)))
         attained, bistable = tan < largest, mu_k < tan < largest
         threshold = root(at, tan, top, 1) if bistable else None
         speeds = [-3, -0.5, 0, 0.9 * top, 1, 2, 15]
-        for speed in speeds + ([threshold - 0.002, threshold + 0.002] if bistable else []):
+        for speed in speeds[some] + ([threshold - 0.002, threshold + 0.002] if bistable else []):
             page.fill(speed=speed)
             page.idle()
             held = ends_held(at, tan, speed)
@@ -923,8 +924,7 @@ VIEWS = {
 @pytest.mark.parametrize("view", VIEWS)
 def test_the_page_is_accessible(browser, server, page_of, view):
     page = page_of(server).open(**VIEWS[view])
-    page.run("await state.page.screenshot({path: `build/explorer/${given.view}.png`, fullPage: true})",
-             view=view.replace(" ", "-"))  # for manual inspection
+    page.picture(view.replace(" ", "-"))
     # Opens one of the ten tables: each has hundreds of rows, and axe examines all of them.
     page.see("""() => { for (const details of document.querySelectorAll(".exchange, .large details"))
         details.open = true; }""")

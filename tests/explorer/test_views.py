@@ -435,7 +435,7 @@ def test_text_without_numbers_is_told_beside_it(view):
 @pytest.mark.parametrize("look", ["desktop", "dark", "phone"])
 def test_views_are_accessible(view, name, look):
     page = view(name, **{"reducedMotion": "reduce", **VIEWS[look]})
-    page.run("await state.page.screenshot({path: `build/explorer/${given.name}.png`, fullPage: true})", name=f"{name}-{look}")
+    page.picture(f"{name}-{look}")
     assert page.see("() => document.documentElement.scrollWidth <= innerWidth")
     assert page.run(AXE) == []
 
