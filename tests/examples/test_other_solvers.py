@@ -8,6 +8,8 @@ import re
 import numpy as np
 import pytest
 
+from conftest import integration
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DRAG, STRIPS, PULL = "examples/fenicsx/drag.py", "examples/petsc/strips.c", "examples/sfepy/pull.py"
 PYTHON = "/usr/bin/python3"  # Debian's, with its packages
@@ -173,5 +175,6 @@ def test_a_strip_slips_and_returns(released, same):
     same(released, output)
 
 
+@pytest.mark.skipif(integration.ONE_IN > 1, reason="FEniCSx also uses HTTP; SHARE=1 runs it")
 def test_sfepy_over_http(server, run, released, tmp_path, same):
     same(run(PYTHON, ROOT / PULL, server, cwd=tmp_path, environment=MPI), released, tolerance=1e-9)
