@@ -22,25 +22,37 @@ const state = {
 	},
 
 	async open({url, ...options}) {
-		/* The tab of the last page serves the same origin and options again: a new tab would cost twice the CPU time, for
-		 * a process of its own, in which nothing is compiled yet. */
+		/* A tab serves the same origin and options again: a new one would cost twice the CPU time, for a process of its
+		 * own, in which nothing is compiled yet. */
+		await state.leave();
 		const key = JSON.stringify([new URL(url).origin, options]);
-		if (state.key === key && url.startsWith("http")) {
-			await state.page.unrouteAll({behavior: "ignoreErrors"});
-			await state.page.goto("about:blank");
-			await state.page.setViewportSize(options.viewport ?? {width: 1280, height: 720});
-		} else {
-			await state.context?.close();
-			state.context = await state.browser.newContext(options);
-			await state.newTab();
-		}
-		state.key = key;
+		Object.assign(state, state.tabs.get(key) ?? (await state.newTab(options)));
+		state.tabs.delete(key);
+		if (url.startsWith("http")) state.tabs.set(key, {context: state.context, page: state.page}); /* as the newest */
+		await state.page.setViewportSize(options.viewport ?? {width: 1280, height: 720});
 		Object.assign(state, {messages: [], asked: []});
 		state.underWay.clear();
 		await state.page.goto(url);
 	},
 
-	async newTab() {
+	/* Empties the last page, so that nothing moves there. Few contexts are kept, and none of files, which share storage. */
+	tabs: new Map(),
+	async leave() {
+		const kept = [...state.tabs.values()];
+		if (state.context && !kept.some(({context}) => context === state.context)) {
+			await state.context.close();
+		} else if (state.page) {
+			await state.page.unrouteAll({behavior: "ignoreErrors"});
+			await state.page.goto("about:blank");
+		}
+		for (const [key, {context}] of [...state.tabs].slice(0, -5)) {
+			state.tabs.delete(key);
+			await context.close();
+		}
+	},
+
+	async newTab(options) {
+		state.context = await state.browser.newContext(options);
 		state.page = await state.context.newPage();
 		state.page.setDefaultTimeout(Number(process.env.PW_TIMEOUT || 300000)); /* exceeded only if something is broken */
 		state.page.on("console", (message) => state.messages.push({type: message.type(), text: message.text()}));
@@ -51,6 +63,7 @@ const state = {
 		});
 		for (const end of ["requestfinished", "requestfailed"])
 			state.page.on(end, (request) => state.underWay.delete(request));
+		return {};
 	},
 };
 
