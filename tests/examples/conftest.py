@@ -31,11 +31,8 @@ if not INSTALLED:
     os.environ["PYTHONPATH"] = PACKAGE + os.pathsep + os.environ.get("PYTHONPATH", "")
     os.environ.setdefault("FRICTIOND_LIBRARY", str(ROOT / "build/release/libfrictiond.so"))
     sys.path.insert(0, PACKAGE)
-# Kept, so that crates are compiled only once: in the gate beside the user's ccache, so that the next clean checkout has
-# them. One unit of code per crate takes less time in all than several.
+# Kept, so that crates are compiled only once. One unit of code per crate takes less time in all than several.
 RUST = ROOT / "build/rust/target"
-if "CCACHE_DIR" in os.environ:
-    RUST = pathlib.Path(os.environ["CCACHE_DIR"]).parent / "frictiond-rust"
 CARGO = {"CARGO_TARGET_DIR": str(RUST), "CARGO_PROFILE_DEV_DEBUG": "0", "CARGO_PROFILE_DEV_CODEGEN_UNITS": "1",
          "CARGO_INCREMENTAL": "0"}
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?!\w)")

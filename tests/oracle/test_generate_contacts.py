@@ -9,7 +9,10 @@ import barriers  # noqa: E402
 import generate_contacts as made  # noqa: E402
 import oracle  # noqa: E402
 
+GENERATOR = pytest.mark.skipif(int(os.environ.get('SHARE', 1)) > 1, reason='changes only with the generator; SHARE=1 runs it')
 
+
+@GENERATOR
 def test_every_option_is_generated():
     text = repr([made.request(seed) for seed in range(100)])
     words = [*made.FRICTION_OUTPUTS, *made.BARRIER_OUTPUTS, *oracle.GROUPS, *barriers.TYPES, 'terms', 'time_step',
@@ -18,10 +21,9 @@ def test_every_option_is_generated():
     assert [w for w in words if f"'{w}'" not in text] == []
 
 
+@GENERATOR
 def test_contacts_are_of_every_kind():
     """Parts of all primitives, statuses, and distances from tiny to beyond dhat."""
-    if int(os.environ.get('SHARE', 1)) > 1:
-        pytest.skip("changes only with the generator; SHARE=1 runs it")
     features, statuses, ratios = set(), set(), []
     for seed in range(200):
         request = made.request(seed)
