@@ -1568,8 +1568,7 @@ static int n_arrays(void)
 	return wanted ? atoi(wanted) : 0;
 }
 
-/* Whether a scene belongs to the share: all small scenes do, and some that are neither long nor large; few with
- * sanitizers. */
+/* Whether a scene belongs to the share: with SHARE=1 all small ones do, and others that are neither long nor large. */
 static bool is_in_share(const struct row *row, int i)
 {
 	const int *l = row->level, n = one_in();
