@@ -40,6 +40,18 @@ void api_json_memory_close(struct api_json_memory *trees)
 		api_arena_free(&trees->arena);
 }
 
+struct api_json_memory *api_json_memory_pause(void)
+{
+	struct api_json_memory *trees = current;
+	current = NULL;
+	return trees;
+}
+
+void api_json_memory_resume(struct api_json_memory *trees)
+{
+	current = trees;
+}
+
 static bool is_among_others(size_t bytes)
 {
 	return !API_POOL_EMULATED && bytes <= API_JSON_MEMORY_LONGEST;

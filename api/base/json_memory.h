@@ -35,6 +35,11 @@ void api_json_memory_open(struct api_json_memory *trees, struct api_pool *pool);
 /* Frees the memory. Call it after all trees have been freed. */
 void api_json_memory_close(struct api_json_memory *trees);
 
+/* Until it is resumed, this thread's trees are allocated with malloc, as outside of requests. Trees from before may be
+ * freed meanwhile. @return for api_json_memory_resume */
+struct api_json_memory *api_json_memory_pause(void);
+void api_json_memory_resume(struct api_json_memory *trees);
+
 /* Replacements for malloc and free in jansson. */
 void *api_json_memory_take(size_t bytes);
 void api_json_memory_give(void *node);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/base/json_memory.h"
 #include "api/codec/media.h"
 #include "api/contract/openapi.h"
 #include "api/dispatch/answer.h"
@@ -12,10 +13,13 @@
 static const char *kept_description(const struct api_service *service, const struct api_table *table)
 {
 	char *kept = atomic_load(service->description), *text;
+	struct api_json_memory *of_request;
 	size_t bytes;
 	if (kept)
 		return kept;
+	of_request = api_json_memory_pause(); /* what the service keeps does not count as the request's */
 	text = api_openapi_print(service, table, &bytes);
+	api_json_memory_resume(of_request);
 	if (!text || atomic_compare_exchange_strong(service->description, &kept, text))
 		return text;
 	free(text);

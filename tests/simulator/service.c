@@ -72,7 +72,7 @@ char *__wrap_api_openapi_print(const struct api_service *service, const struct a
 	if (!text)
 		text = __real_api_openapi_print(service, table, &n);
 	*bytes = n;
-	return text ? memcpy(malloc(n), text, n) : NULL;
+	return text ? memcpy(malloc(n + 1), text, n + 1) : NULL;
 }
 
 static bool says_log;
@@ -215,6 +215,16 @@ static void add(void *closure, int fd, const struct sockaddr *address, socklen_t
 	threads_hold(false);
 }
 
+/* Asks for the description, which the service keeps from the first request on: a schedule would take it for a leak. */
+static bool keep_description(void)
+{
+	size_t n;
+	char *text = http ? api_describe(&http->server.large, &n) : NULL;
+	if (text)
+		atomic_store(&http->server.description, text);
+	return text;
+}
+
 bool service_start(const struct service_kind *wanted)
 {
 	struct srv_acceptor_target target = {.add = add};
@@ -223,8 +233,8 @@ bool service_start(const struct service_kind *wanted)
 	if (!srv_gate_open(&gate, &kind.options.gate, stderr) || !srv_gate_suits(&gate, kind.options.host, true, stderr))
 		return false;
 	target.closure = http = srv_http_start(&kind.options, &gate, SRV_HTTP_ROUNDS, NULL, note_idle);
-	const int fd = http ? sockets_listen() : -1;
-	acceptor = http ? srv_acceptor_start(&fd, 1, &target) : NULL;
+	const int fd = keep_description() ? sockets_listen() : -1;
+	acceptor = fd >= 0 ? srv_acceptor_start(&fd, 1, &target) : NULL;
 	return acceptor;
 }
 
@@ -240,7 +250,7 @@ bool service_start_threads(const struct service_kind *wanted, int *port)
 		return false;
 	*port = listeners.list[0].port;
 	http = srv_http_start(&kind.options, &gate, SRV_HTTP_THREADS, &listeners, note_idle);
-	return http;
+	return keep_description();
 }
 
 void service_drain(void)

@@ -55,6 +55,29 @@ static void places_are_taken_again(void **unused)
 	api_json_memory_close(&trees);
 }
 
+static void a_pause_takes_nothing_from_the_request(void **unused)
+{
+	(void)unused;
+	struct api_pool *pool = api_pool_create(MOST, NULL);
+	struct api_json_memory *paused;
+	void *before, *meanwhile;
+	api_json_memory_open(&trees, pool);
+	before = api_json_memory_take(NODE);
+	const size_t used = api_pool_counts(pool).used_bytes;
+	paused = api_json_memory_pause();
+	assert_ptr_equal(paused, &trees);
+	meanwhile = api_json_memory_take(LONG);
+	assert_int_equal(api_pool_counts(pool).used_bytes, used);
+	api_json_memory_give(before);
+	api_json_memory_resume(paused);
+	api_json_memory_give(api_json_memory_take(NODE));
+	api_json_memory_close(&trees);
+	memset(meanwhile, 1, LONG);
+	api_json_memory_give(meanwhile);
+	assert_int_equal(api_pool_counts(pool).used_bytes, 0);
+	api_pool_free(pool);
+}
+
 /* A stopped request may use memory that it has already, but gets no more. */
 static void nothing_more_once_stopped(void **unused)
 {
@@ -86,6 +109,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nodes_do_not_overlap),
 		cmocka_unit_test(places_are_taken_again),
+		cmocka_unit_test(a_pause_takes_nothing_from_the_request),
 		cmocka_unit_test(nothing_more_once_stopped),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

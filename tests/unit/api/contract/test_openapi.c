@@ -14,6 +14,8 @@
 
 #include "api/compute/functions.h"
 #include "api/contract/fields.h"
+#include "api/base/budget.h"
+#include "api/base/pool.h"
 #include "api/codec/skeleton.h"
 #include "api/contract/schema.h"
 #include "api/problem.h"
@@ -278,6 +280,25 @@ static void the_same_whether_kept_or_printed_for_each(void **unused)
 	free(atomic_load(&kept));
 }
 
+/* It takes more than this, but the service keeps it. */
+static void memory_for_it_is_not_the_requests(void **unused)
+{
+	(void)unused;
+	_Atomic(char *) kept = NULL;
+	struct api_budget budget = {.most_bytes = 64 << 10};
+	struct api_service keeps = service;
+	char *body;
+	size_t bytes;
+	keeps.description = &kept;
+	keeps.pool = api_pool_create(0, &budget);
+	handed_out(&keeps, &body, &bytes);
+	assert_memory_equal(body, atomic_load(&kept), bytes);
+	assert_int_equal(atomic_load(&budget.used_bytes), 0);
+	api_pool_free(keeps.pool);
+	free(body);
+	free(atomic_load(&kept));
+}
+
 static void *hand_out_in_a_thread(void *keeps)
 {
 	char *body;
@@ -378,6 +399,7 @@ int main(void)
 		cmocka_unit_test(it_has_the_limits_of_its_service),
 		cmocka_unit_test(absent_limits_are_not_described),
 		cmocka_unit_test(the_same_whether_kept_or_printed_for_each),
+		cmocka_unit_test(memory_for_it_is_not_the_requests),
 		cmocka_unit_test(first_requests_at_the_same_time_keep_one),
 		cmocka_unit_test(longer_than_answers_may_be),
 		cmocka_unit_test(statuses_ascend),
