@@ -1,6 +1,6 @@
 """Many clients at once, with large and small requests in JSON and frames, some of which disconnect at any point: every
-answer has the same bytes as from an idle server with one thread. CONCURRENT_REQUESTS: how many in each test (300, or a
-sixth with SHARE).
+answer has the same bytes as from an idle server with one thread. CONCURRENT_REQUESTS: how many in each test (300, or
+25 with a small SHARE).
 """
 import contextlib
 import http.client
@@ -22,7 +22,7 @@ from conftest import ONE_IN, ROOT, eventually, metric, start, stop
 sys.path.insert(0, str(ROOT / "tests" / "chaos"))
 from load import FRAME, JSON, Clients, Pressing, Request, batch, frame, json, learn, send  # noqa: E402
 
-COUNT = int(os.environ.get("CONCURRENT_REQUESTS", 300 // min(ONE_IN, 6)))
+COUNT = int(os.environ.get("CONCURRENT_REQUESTS", 300 // min(ONE_IN, 12)))
 GENTLE = 300  # seconds in which a server may complete requests under way
 
 

@@ -1,6 +1,6 @@
 """Random requests with barriers, searched features and longest steps: the service beside the oracle.
 
-CONTACT_REQUESTS: how many (300, or a sixth with SHARE); CONTACT_FIRST: the first seed (0).
+CONTACT_REQUESTS: how many (300, or 25 with SHARE); CONTACT_FIRST: the first seed (0).
 """
 import json
 import os
@@ -18,7 +18,7 @@ from client import pointers, post  # noqa: E402
 from conftest import server  # noqa: E402, F401
 
 TOLERANCE = 1e-9
-MOST = 50 if int(os.environ.get('SHARE', 1)) > 1 else 300
+MOST = 25 if int(os.environ.get('SHARE', 1)) > 1 else 300
 FIRST, COUNT = int(os.environ.get('CONTACT_FIRST', 0)), int(os.environ.get('CONTACT_REQUESTS', MOST))
 
 

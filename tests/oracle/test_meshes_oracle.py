@@ -1,6 +1,6 @@
 """Random meshes: POST /v1/contacts beside brute force, evaluations of what it finds, and longest steps.
 
-MESH_REQUESTS: how many (300, or 20 with SHARE); MESH_FIRST: the first seed (0).
+MESH_REQUESTS: how many (300, or 12 with SHARE); MESH_FIRST: the first seed (0).
 """
 import json
 import math
@@ -21,7 +21,7 @@ from conftest import server  # noqa: E402, F401
 from stencils import canonical, rows  # noqa: E402
 
 FIRST = int(os.environ.get('MESH_FIRST', 0))
-COUNT = int(os.environ.get('MESH_REQUESTS', 20 if int(os.environ.get('SHARE', 1)) > 1 else 300))
+COUNT = int(os.environ.get('MESH_REQUESTS', 12 if int(os.environ.get('SHARE', 1)) > 1 else 300))
 SEEDS = range(FIRST, FIRST + COUNT)
 EXACT = ('vertices', 'plane_normal', 'plane_origin')
 CLOSE = 1e-12
