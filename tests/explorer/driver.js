@@ -22,13 +22,14 @@ const state = {
 	},
 
 	async open({url, ...options}) {
-		/* A tab serves the same origin and options again: a new one would cost twice the CPU time, for a process of its
-		 * own, in which nothing is compiled yet. */
+		/* A tab serves the same origin and options again: a new one would take a process of its own, in which nothing
+		 * is compiled yet. */
 		await state.leave();
 		const key = JSON.stringify([new URL(url).origin, options]);
-		Object.assign(state, state.tabs.get(key) ?? (await state.newTab(options)));
+		const tab = state.tabs.get(key) ?? (await state.newTab(options));
 		state.tabs.delete(key);
-		if (url.startsWith("http")) state.tabs.set(key, {context: state.context, page: state.page}); /* as the newest */
+		if (url.startsWith("http")) state.tabs.set(key, tab); /* as the newest */
+		Object.assign(state, tab);
 		await state.page.setViewportSize(options.viewport ?? {width: 1280, height: 720});
 		Object.assign(state, {messages: [], asked: []});
 		state.underWay.clear();
@@ -52,18 +53,18 @@ const state = {
 	},
 
 	async newTab(options) {
-		state.context = await state.browser.newContext(options);
-		state.page = await state.context.newPage();
-		state.page.setDefaultTimeout(Number(process.env.PW_TIMEOUT || 300000)); /* exceeded only if something is broken */
-		state.page.on("console", (message) => state.messages.push({type: message.type(), text: message.text()}));
-		state.page.on("pageerror", (error) => state.messages.push({type: "error", text: String(error)}));
-		state.page.on("request", (request) => {
+		const context = await state.browser.newContext(options);
+		const page = await context.newPage();
+		page.setDefaultTimeout(Number(process.env.PW_TIMEOUT || 300000)); /* exceeded only if something is broken */
+		page.on("console", (message) => state.messages.push({type: message.type(), text: message.text()}));
+		page.on("pageerror", (error) => state.messages.push({type: "error", text: String(error)}));
+		page.on("request", (request) => {
 			state.asked.push(request.url());
 			state.underWay.add(request);
 		});
 		for (const end of ["requestfinished", "requestfailed"])
-			state.page.on(end, (request) => state.underWay.delete(request));
-		return {};
+			page.on(end, (request) => state.underWay.delete(request));
+		return {context, page};
 	},
 };
 
