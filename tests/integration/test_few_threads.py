@@ -118,7 +118,7 @@ class Cgroup:
         return not self.folder.exists()
 
 
-@pytest.fixture(params=[Limits, Cgroup] if ONE_IN < 24 else [Limits])  # not both with a sanitizer
+@pytest.fixture(params=[Limits] if ONE_IN > 1 and os.environ.get("MODE") == "tsan" else [Limits, Cgroup])
 def limit(request):
     limit = request.param()
     yield limit
