@@ -22,7 +22,7 @@ struct srv_server {
 	struct api_sets *sets;
 	struct srv_trimmer *trimmer;     /* for both pools and the sets */
 	struct api_service small, large; /* the same settings, but small requests are computed by one thread */
-	_Atomic(char *) description;     /* kept by small and large */
+	_Atomic(char *) description;     /* what both services keep */
 	long long deadline_seconds;
 	void (*on_idle)(void); /* see srv_server_drain */
 	atomic_bool draining;
