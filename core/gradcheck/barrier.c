@@ -132,13 +132,29 @@ static void find_closest(const struct subject *s, const quad *x, struct closest 
 
 /* ---- energy ---- */
 
+/* The factor of b's formula, and D, E as in docs/laws.md. */
+struct depth {
+	quad scale, D, E;
+};
+
+static struct depth depth_of(const struct fric_barrier *b, quad distance)
+{
+	const quad dmin = b->dmin, dhat = b->dhat;
+	struct depth of = {b->stiffness, distance * distance - dmin * dmin, (2 * dmin + dhat) * dhat};
+	if (b->scaling == FRIC_SCALING_PHYSICAL || b->type == FRIC_NORMALIZED_CLAMPED_LOG)
+		of.scale /= of.E * of.E;
+	if (b->scaling == FRIC_SCALING_PHYSICAL)
+		of.scale *= dhat;
+	return of;
+}
+
 /* kappa b and its derivative with respect to the distance, as in docs/laws.md. The logarithm's argument is exact, so
  * that its rounding to long double does not matter. */
 static void barrier_at(const struct fric_barrier *b, quad distance, quad *energy, quad *slope)
 {
-	const quad dmin = b->dmin, dhat = b->dhat, D = distance * distance - dmin * dmin, E = (2 * dmin + dhat) * dhat;
-	const quad below = E - D, q = below / D;
-	quad value = 0, first = 0, scale = b->stiffness;
+	const struct depth at = depth_of(b, distance);
+	const quad D = at.D, E = at.E, below = E - D, q = below / D;
+	quad value = 0, first = 0;
 	*energy = *slope = 0;
 	if (below <= 0)
 		return;
@@ -162,12 +178,8 @@ static void barrier_at(const struct fric_barrier *b, quad distance, quad *energy
 		first = q <= 1 ? -below : -E * E / (4 * D);
 		break;
 	}
-	if (b->scaling == FRIC_SCALING_PHYSICAL || b->type == FRIC_NORMALIZED_CLAMPED_LOG)
-		scale /= E * E;
-	if (b->scaling == FRIC_SCALING_PHYSICAL)
-		scale *= dhat;
-	*energy = scale * value;
-	*slope = scale * first * 2 * distance;
+	*energy = at.scale * value;
+	*slope = at.scale * first * 2 * distance;
 }
 
 static void cross(const quad *a, const quad *b, quad *c)
@@ -193,21 +205,50 @@ static quad mollifier_at(const struct subject *s, const quad *x, quad gradient[M
 	return (2 - ratio) * ratio;
 }
 
+/* The energy is the weight times m times kappa b. */
+struct energy {
+	quad m, b, distance;
+};
+
 /* @param gradient  [n] may be NULL */
-static quad energy_at(const struct subject *s, const quad *x, quad *gradient)
+static struct energy energy_at(const struct subject *s, const quad *x, quad *gradient)
 {
 	struct closest closest;
-	quad energy, slope, m = 1, change[MOST_DOFS] = {0};
+	struct energy at = {.m = 1};
+	quad slope, change[MOST_DOFS] = {0};
 	find_closest(s, x, &closest);
-	barrier_at(&s->c->barrier, closest.distance, &energy, &slope);
+	barrier_at(&s->c->barrier, closest.distance, &at.b, &slope);
 	if (s->mollified)
-		m = mollifier_at(s, x, change);
+		at.m = mollifier_at(s, x, change);
 	for (int e = 0; e < s->n && gradient; e++) {
 		const int k = e / s->dim, d = e % s->dim;
 		gradient[e] = s->weight *
-		              (m * slope * closest.weight[k] * closest.r[d] / closest.distance + energy * change[3 * k + d]);
+		              (at.m * slope * closest.weight[k] * closest.r[d] / closest.distance + at.b * change[3 * k + d]);
 	}
-	return s->weight * m * energy;
+	at.distance = closest.distance;
+	return at;
+}
+
+static quad value_of(const struct subject *s, const struct energy *at)
+{
+	return s->weight * at->m * at->b;
+}
+
+/* Far below dhat the cubic barrier hardly changes: its values would leave nothing of their difference. */
+static quad barrier_change(const struct fric_barrier *b, const struct energy *from, const struct energy *to)
+{
+	if (b->type != FRIC_CUBIC_BARRIER)
+		return to->b - from->b;
+	const struct depth x = depth_of(b, from->distance), y = depth_of(b, to->distance);
+	const quad p = x.E - x.D, q = y.E - y.D;
+	return x.scale * 2 * (x.D - y.D) * (p * p + p * q + q * q) / (3 * x.E);
+}
+
+static quad energy_change(const struct subject *s, const struct energy *from, const struct energy *to)
+{
+	const quad by_m = (to->m - from->m) * (from->b + to->b),
+			   by_b = (from->m + to->m) * barrier_change(&s->c->barrier, from, to);
+	return s->weight * (by_m + by_b) / 2;
 }
 
 /* ---- differences ---- */
@@ -261,7 +302,7 @@ static quad step_of(const struct subject *s)
 
 /* The energy's change per length along DOF e, over steps h and 2h. bend: how much the change per length itself changes
  * over these steps. */
-static quad slope_along(const struct subject *s, int e, quad h, quad middle, quad *bend)
+static quad slope_along(const struct subject *s, int e, quad h, const struct energy *middle, quad *bend)
 {
 	quad x[MOST_DOFS], change[2];
 	const int at = 3 * (e / s->dim) + e % s->dim;
@@ -269,11 +310,11 @@ static quad slope_along(const struct subject *s, int e, quad h, quad middle, qua
 	for (int i = 0; i < 2; i++) {
 		const quad step = (i + 1) * h;
 		x[at] = s->x[at] + step;
-		const quad ahead = energy_at(s, x, NULL);
+		const struct energy ahead = energy_at(s, x, NULL);
 		x[at] = s->x[at] - step;
-		const quad behind = energy_at(s, x, NULL);
-		change[i] = (ahead - behind) / (2 * step);
-		*bend = absolute(ahead - 2 * middle + behind) / step;
+		const struct energy behind = energy_at(s, x, NULL);
+		change[i] = energy_change(s, &behind, &ahead) / (2 * step);
+		*bend = absolute(energy_change(s, middle, &ahead) + energy_change(s, middle, &behind)) / step;
 	}
 	return (4 * change[0] - change[1]) / 3;
 }
@@ -316,12 +357,12 @@ void fricp_expect_barrier(const struct fric_query *query, struct reference *r)
 	const quad h = step_of(&s);
 	if (h == 0)
 		return;
-	const quad middle = energy_at(&s, s.x, NULL);
-	const long double energy = (long double)middle / time_step;
+	const struct energy middle = energy_at(&s, s.x, NULL);
+	const long double energy = (long double)value_of(&s, &middle) / time_step;
 	long double scale = 0;
 	for (int e = 0; e < s.n; e++) {
 		quad slopes[MOST_DOFS], bend;
-		gradient[e] = (long double)slope_along(&s, e, h, middle, &bend);
+		gradient[e] = (long double)slope_along(&s, e, h, &middle, &bend);
 		/* At exactly parallel edges the gradient is 0, but a difference over h sees curvature: it sets the scale. */
 		scale = s.mollified ? fmaxl(scale, (long double)bend) : 0;
 		slopes_along(&s, e, h, slopes);

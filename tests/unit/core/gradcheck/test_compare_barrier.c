@@ -1,6 +1,8 @@
 /* fric_compare with the barrier: correct results agree, wrong ones are detected and located. */
 #include "core/gradcheck/results.h"
 
+#include <stdio.h>
+
 #include "core/assemble/blocks.h"
 #include "tests/property/barrier_scene.h"
 #include "tests/share.h"
@@ -52,11 +54,35 @@ static void correct_results_agree(void **unused)
 	}
 }
 
+/* Results of the barrier agree, and a wrong one is detected. */
+static void check_barrier(const struct fric_batch *batch, const char *what)
+{
+	static const double zero[12];
+	struct fric_comparison comparison;
+	struct fric_error error;
+	struct results results;
+	struct subject t;
+	assert_ok(fric_prepare(&serial, batch, &t.contacts, &error));
+	assert_ok(fric_current_create(&serial, t.contacts, batch->positions, &t.current, &error));
+	t.query =
+		(struct fric_query){.velocities = zero, .terms = FRIC_TERM_BARRIER, .current = t.current, .time_step = 0.25};
+	assert_ok(fric_compare(&serial, t.contacts, &t.query, &comparison, &error));
+	if (!comparison.agrees)
+		fail_msg("barrier %d, %s: quantity %d difference %g", batch->barrier.type, what, comparison.quantity,
+		         comparison.relative_difference);
+	assert_true(comparison.of[FRIC_HESSIAN].largest_entry > 0);
+	assert_ok(fricp_results_make(&serial, t.contacts, &t.query, &results, &error));
+	results.members[4] += 1e-6 * comparison.of[FRIC_HESSIAN].largest_entry;
+	assert_ok(fricp_results_compare(&serial, t.contacts, &t.query, &results, &comparison, &error));
+	assert_false(comparison.agrees);
+	fricp_results_free(&serial, &results);
+	close_subject(&t);
+}
+
 /* Parallel edges, and edges at angles at which the mollifier acts. */
 static void mollified_edges_agree(void **unused)
 {
 	static const int32_t edges[] = {0, 1, 2, 3};
-	static const double zero[12];
 	const double mollifier = 1e-3;
 	(void)unused;
 	for (int kind = 0; kind < 5 * 3 * 8; kind++) {
@@ -71,26 +97,35 @@ static void mollified_edges_agree(void **unused)
 			.terms = FRIC_TERM_BARRIER,
 			.barrier = {.type = (enum fric_barrier_type)(kind % 5), .dhat = 0.25, .stiffness = 4},
 			.groups[FRIC_EDGE_EDGE] = {.n = 1, .vertices = edges, .mollifier = {&mollifier, 0}}};
-		struct fric_comparison comparison;
-		struct fric_error error;
-		struct subject t;
-		assert_ok(fric_prepare(&serial, &batch, &t.contacts, &error));
-		assert_ok(fric_current_create(&serial, t.contacts, positions, &t.current, &error));
-		t.query = (struct fric_query){
-			.velocities = zero, .terms = FRIC_TERM_BARRIER, .current = t.current, .time_step = 0.25};
-		assert_ok(fric_compare(&serial, t.contacts, &t.query, &comparison, &error));
-		if (!comparison.agrees)
-			fail_msg("barrier %d height %g angle %g: quantity %d difference %g", kind % 5, height, angle,
-			         comparison.quantity, comparison.relative_difference);
-		assert_true(comparison.of[FRIC_HESSIAN].largest_entry > 0);
-		/* a wrong result still shows */
-		struct results results;
-		assert_ok(fricp_results_make(&serial, t.contacts, &t.query, &results, &error));
-		results.members[4] += 1e-6 * comparison.of[FRIC_HESSIAN].largest_entry;
-		assert_ok(fricp_results_compare(&serial, t.contacts, &t.query, &results, &comparison, &error));
-		assert_false(comparison.agrees);
-		fricp_results_free(&serial, &results);
-		close_subject(&t);
+		char what[64];
+		snprintf(what, sizeof(what), "height %g angle %g", height, angle);
+		check_barrier(&batch, what);
+	}
+}
+
+/* Gaps so far below dhat that the cubic barrier's energy does not change in its first 34 digits. */
+static void deep_contacts_agree(void **unused)
+{
+	static const int32_t vertices[] = {0, 1, 2, 3};
+	static const double positions[] = {-1e-5, 11.125, -6.125, -7.5, -7.5, -7.5, 1, 2, 3, 4, 2, 3.5};
+	static const double edges[] = {0, 0, 0, 1, 0, 0, 0.2, -1e-4, 0.02, 1.2, 9e-4, 0.02};
+	const double mollifier = 1e-3;
+	(void)unused;
+	for (int kind = 0; kind < 2 * 5 * 4; kind++) {
+		const bool mollified = kind % 2;
+		const double dhat = (double[]){1e3, 1e12, 1e20, 8.6e56}[kind / 10];
+		struct fric_batch batch = {
+			.dim = 3,
+			.n_vertices = 4,
+			.positions = mollified ? edges : positions,
+			.closest_features = FRIC_FEATURES_SEARCH,
+			.terms = FRIC_TERM_BARRIER,
+			.barrier = {.type = (enum fric_barrier_type)(kind / 2 % 5), .dhat = dhat, .stiffness = 1.75}};
+		batch.groups[mollified ? FRIC_EDGE_EDGE : FRIC_VERTEX_VERTEX] = (struct fric_group){
+			.n = mollified ? 1 : 2, .vertices = vertices, .mollifier = {mollified ? &mollifier : NULL, 0}};
+		char what[64];
+		snprintf(what, sizeof(what), "dhat %g, %s", dhat, mollified ? "mollified" : "vertices");
+		check_barrier(&batch, what);
 	}
 }
 
@@ -138,6 +173,7 @@ static void wrong_results_are_detected(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(correct_results_agree), cmocka_unit_test(mollified_edges_agree),
+	                                   cmocka_unit_test(deep_contacts_agree),
 	                                   cmocka_unit_test(wrong_results_are_detected)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
