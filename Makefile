@@ -217,7 +217,7 @@ $(B)/tests/unit/server/commands/test_check: LDFLAGS += -Wl,--wrap=fric_compare -
 # function of that name is hidden. beside_NAME: the library is linked statically and calls another function in place of
 # NAME. static: only linked statically, which is sound.
 UNSOUND := without_recv without_gnutls_record_recv without_gnutls_record_check_pending without_gnutls_deinit \
-	beside_recv beside_gnutls_record_recv static
+	without_epoll_wait beside_recv beside_gnutls_record_recv static
 UNSOUND := $(UNSOUND:%=$(B)/tests/unsound/%)
 UNSOUND_PARTS := $(filter-out $(B)/server/http/reader.c.o,$(call objects,server)) $(B)/libapi.a $(B)/libfric.a
 UNSOUND_LIBS = $(SERVER_LIBS:-lmicrohttpd=$@.a)

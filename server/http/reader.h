@@ -2,7 +2,7 @@
  * Puts the filter of wire.h between the sockets and the HTTP library. The library has no hook there, but it reads with
  * recv(), or gnutls_record_recv() under TLS: this program defines functions of these names, which the dynamic linker
  * prefers to the originals. For a descriptor without a reader they behave like the originals. They also end TLS
- * sessions properly before these are freed.
+ * sessions properly before these are freed, and keep the library from sleeping while events are at hand.
  *
  * libmicrohttpd with epoll takes a short read for an empty socket and waits for the next event. So a read returns fewer
  * bytes than requested only if the socket is empty and everything that may pass has been returned. Under TLS the

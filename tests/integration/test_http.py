@@ -2,6 +2,7 @@
 whether the connection can be used afterwards (RFC 9112). Every refusal is a problem with a request id, whichever part
 of the server found the fault."""
 import json
+import os
 import re
 import select
 import signal
@@ -507,6 +508,21 @@ def test_idle_connections_cost_little(server_with, connect):
     for _ in range(200):
         assert quick.is_usable()
     assert all(connection.is_usable() for connection in idle[::50])
+
+
+def test_as_many_requests_at_once_as_the_library_takes_events(server_with, connect):
+    """libmicrohttpd takes 128 events at a time, and after exactly 128 it would wait for another before it serves any."""
+    base = server_with("--io-threads", "1")
+    process = server_with.started[0]
+    connections = [connect(base) for _ in range(128)]
+    assert all(connection.is_usable() for connection in connections)
+    process.send_signal(signal.SIGSTOP)
+    os.waitid(os.P_PID, process.pid, os.WSTOPPED)
+    for connection in connections:
+        connection.send(GET + b"\r\n")
+    process.send_signal(signal.SIGCONT)
+    for connection in connections:
+        check_answer(connection.answer(), 200)
 
 
 def test_reset_in_the_middle(connect):

@@ -33,7 +33,7 @@ filters() {
 		head -1 | grep -q '^HTTP/1.1 400 '
 }
 
-for name in recv gnutls_record_recv gnutls_record_check_pending gnutls_deinit; do
+for name in recv gnutls_record_recv gnutls_record_check_pending gnutls_deinit epoll_wait; do
 	ok "refuses if $name is found elsewhere" refuses "without_$name" "$name"
 done
 ok "refuses if the library reads with another function" refuses beside_recv "a request passed it by"

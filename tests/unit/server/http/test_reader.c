@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -232,6 +234,28 @@ static void test_the_end_is_kept(void **state)
 	close_line(line);
 }
 
+/* The library would wait for more events. */
+static void test_never_as_many_events_as_asked_for(void **state)
+{
+	enum { N = 4 };
+	const int epoll_fd = epoll_create1(0);
+	struct epoll_event event = {.events = EPOLLIN | EPOLLET}, events[N];
+	int fds[N];
+	(void)state;
+	for (int i = 0; i < N; i++) {
+		fds[i] = eventfd(1, 0);
+		assert_int_equal(epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fds[i], &event), 0);
+	}
+	assert_int_equal(epoll_wait(epoll_fd, events, N, 0), N - 1);
+	assert_int_equal(epoll_wait(epoll_fd, events, 1, 0), 1);
+	assert_int_equal(epoll_wait(epoll_fd, events, N, 0), 0);
+	assert_int_equal(epoll_wait(-1, events, N, 0), -1);
+	assert_int_equal(errno, EBADF);
+	for (int i = 0; i < N; i++)
+		close(fds[i]);
+	close(epoll_fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -243,6 +267,7 @@ int main(void)
 		cmocka_unit_test(test_late_requests),
 		cmocka_unit_test(test_other_descriptors_are_left_alone),
 		cmocka_unit_test(test_started_twice),
+		cmocka_unit_test(test_never_as_many_events_as_asked_for),
 	};
 	return cmocka_run_group_tests_name("reader", tests, start, NULL);
 }
