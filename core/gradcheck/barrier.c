@@ -234,7 +234,7 @@ static quad value_of(const struct subject *s, const struct energy *at)
 	return s->weight * at->m * at->b;
 }
 
-/* Far below dhat the cubic barrier hardly changes: its values would leave nothing of their difference. */
+/* Far below dhat the cubic barrier hardly changes, so subtracting two of its values would cancel all digits. */
 static quad barrier_change(const struct fric_barrier *b, const struct energy *from, const struct energy *to)
 {
 	if (b->type != FRIC_CUBIC_BARRIER)

@@ -331,7 +331,7 @@ void gnutls_deinit(gnutls_session_t session)
 
 /* Overrides epoll_wait() for the library. When libmicrohttpd 0.9.75 gets as many events as it asked for (128), it waits
  * for more before it serves any, with its whole time limit: exactly 128 requests at once would all wait for another
- * event, or be closed as idle. So it gets one less; the next call returns the rest. */
+ * event, or be closed as idle. So it gets one fewer; the next call returns the rest. */
 int epoll_wait(int epoll_fd, struct epoll_event *events, int most, int milliseconds)
 {
 	return epoll_pwait(epoll_fd, events, most > 1 ? most - 1 : most, milliseconds, NULL);
