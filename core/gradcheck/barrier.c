@@ -18,6 +18,7 @@ struct subject {
 	enum fric_type type;
 	int dim, n; /* n: DOFs of its members */
 	unsigned members;
+	int start[2]; /* the member of each side from which the others are seen */
 	bool mollified;
 	double mu, weight;
 	double normal[3], origin[3]; /* of a plane */
@@ -27,6 +28,27 @@ struct subject {
 static quad dot(const quad *a, const quad *b)
 {
 	return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/* Takes those that are nearest to each other: the difference of two that are far away would be rounding. */
+static void choose_start(struct subject *s)
+{
+	const struct member *members = stencil_members(s->type);
+	const int n = fric_stencil_size(s->type);
+	quad least = -1;
+	for (int k = 0; k < n; k++)
+		for (int m = 0; m < n; m++) {
+			quad r[3];
+			if (members[k].sign < 0 || members[m].sign > 0 || !(s->members >> k & s->members >> m & 1))
+				continue;
+			for (int d = 0; d < 3; d++)
+				r[d] = s->x[3 * k + d] - s->x[3 * m + d];
+			if (least >= 0 && dot(r, r) >= least)
+				continue;
+			least = dot(r, r);
+			s->start[0] = k;
+			s->start[1] = m;
+		}
 }
 
 static struct subject subject_of(const struct fric_query *query, const struct reference *r)
@@ -43,6 +65,7 @@ static struct subject subject_of(const struct fric_query *query, const struct re
 	for (int k = 0; k < fric_stencil_size(r->type); k++)
 		for (int d = 0; d < c->dim; d++)
 			s.x[3 * k + d] = current->positions[(size_t)c->vertices[k][r->i] * (size_t)c->dim + (size_t)d];
+	choose_start(&s);
 	if (s.mollified)
 		s.mu = *column_at(c->mollifier, r->i);
 	for (int d = 0; d < 3 && r->type == FRIC_PLANE_VERTEX; d++) {
@@ -96,7 +119,8 @@ static quad minimise(int n, const quad *r, quad e[2][3], quad at[2])
 static void find_closest(const struct subject *s, const quad *x, struct closest *out)
 {
 	const struct member *members = stencil_members(s->type);
-	int start[2] = {-1, -1}, which[2] = {0, 0}, n = 0;
+	const int *start = s->start;
+	int which[2] = {0, 0}, n = 0;
 	quad e[2][3] = {{0}}, at[2], r[3];
 	memset(out, 0, sizeof(*out));
 	if (s->type == FRIC_PLANE_VERTEX) {
@@ -105,12 +129,8 @@ static void find_closest(const struct subject *s, const quad *x, struct closest 
 	}
 	for (int k = 0; k < fric_stencil_size(s->type); k++) {
 		const int side = members[k].sign < 0;
-		if (!(s->members >> k & 1))
+		if (!(s->members >> k & 1) || k == start[side])
 			continue;
-		if (start[side] < 0) {
-			start[side] = k;
-			continue;
-		}
 		for (int d = 0; d < 3; d++)
 			e[n][d] = members[k].sign * (x[3 * k + d] - x[3 * start[side] + d]);
 		which[n++] = k;

@@ -129,6 +129,30 @@ static void deep_contacts_agree(void **unused)
 	}
 }
 
+/* One end of an edge is far away: the distance must not be computed from there. */
+static void distant_ends_agree(void **unused)
+{
+	static const int32_t vertices[] = {0, 1, 2, 3};
+	(void)unused;
+	for (int kind = 0; kind < 2 * 4 * 3; kind++) {
+		const enum fric_type type = kind % 2 ? FRIC_EDGE_EDGE : FRIC_EDGE_VERTEX;
+		const int far = kind / 2 % 4;
+		double positions[] = {9.375, 13.125, 16.875, 11.375, -1.625, 2.75, -3, -4, -3.25, 2.625, -4, 16.125};
+		struct fric_batch batch = {.dim = 3,
+		                           .n_vertices = 4,
+		                           .positions = positions,
+		                           .terms = FRIC_TERM_BARRIER,
+		                           .barrier = {.dhat = 30, .stiffness = 7}};
+		char what[64];
+		if (type == FRIC_EDGE_VERTEX && (far == 0 || far == 3)) /* not an end */
+			continue;
+		batch.groups[type] = (struct fric_group){.n = 1, .vertices = vertices};
+		positions[3 * far] = (double[]){-1e25, -1e40, -1e132}[kind / 8];
+		snprintf(what, sizeof(what), "%s, vertex %d at %g", fric_type_name(type), far, positions[3 * far]);
+		check_barrier(&batch, what);
+	}
+}
+
 /* What is falsified in the results of one contact. */
 enum fault_in { IN_POTENTIAL, IN_MEMBERS, IN_BLOCK, IN_GRADIENT, IN_CSR, N_FAULTS };
 
@@ -173,7 +197,7 @@ static void wrong_results_are_detected(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(correct_results_agree), cmocka_unit_test(mollified_edges_agree),
-	                                   cmocka_unit_test(deep_contacts_agree),
+	                                   cmocka_unit_test(deep_contacts_agree), cmocka_unit_test(distant_ends_agree),
 	                                   cmocka_unit_test(wrong_results_are_detected)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
