@@ -79,11 +79,32 @@ static void points(struct quad3 r, struct gap *gap)
 	gap->first = tangent_across(n);
 }
 
-static void line(struct quad3 e, struct quad3 r, struct gap *gap)
+/* From where to where r leads: the nearest vertices of the two sides, as places in p. From a vertex that is far away, the
+ * rounding of r could exceed the gap. */
+struct view {
+	struct quad3 r;
+	int to, from;
+};
+
+/* The first n_first of n vertices are the first side. */
+static struct view nearest(const double *const p[FRIC_MAX_STENCIL], int n_first, int n)
+{
+	struct view best = {between(p[n_first], p[0]), 0, n_first};
+	for (int to = 0; to < n_first; to++)
+		for (int from = n_first; from < n; from++) {
+			const struct view v = {between(p[from], p[to]), to, from};
+			if (dot(v.r, v.r) < dot(best.r, best.r))
+				best = v;
+		}
+	return best;
+}
+
+/* @param begin  the coordinate from which r leads: 0 or 1 */
+static void line(struct quad3 e, struct quad3 r, int begin, struct gap *gap)
 {
 	const struct quad3 n = cross(e, r), out = cross(n, e);
 	const quad size = length(e), area = length(n), long_out = length(out);
-	gap->a = (double)(dot(r, e) / (size * size));
+	gap->a = (double)(begin + dot(r, e) / (size * size));
 	gap->first = rounded(times(1 / size, e));
 	gap->slide[0] = (double)(-1 / size);
 	set_distance(area / size, gap);
@@ -91,13 +112,15 @@ static void line(struct quad3 e, struct quad3 r, struct gap *gap)
 		gap->normal = rounded(times(1 / long_out, out));
 }
 
-static void plane(struct quad3 a, struct quad3 b, struct quad3 r, bool lines, struct gap *gap)
+/* @param n      a x b
+ * @param begin  the coordinates from which r leads, and for lines also those to which it leads: 0 or 1 */
+static void plane(struct quad3 a, struct quad3 b, struct quad3 n, struct quad3 r, const int begin[2], bool lines,
+                  struct gap *gap)
 {
-	const struct quad3 n = cross(a, b);
 	const quad n2 = dot(n, n), size = quad_root(n2), rn = dot(r, n), per_a = 1 / length(a), way = lines ? 1 : -1;
 	const quad sign = rn < 0 ? -1 : 1, along = dot(a, b) * per_a, beside = sign * size * per_a;
-	gap->a = (double)(-way * dot(cross(r, b), n) / n2);
-	gap->b = (double)((lines ? -dot(cross(r, a), n) : dot(cross(a, r), n)) / n2);
+	gap->a = (double)(begin[0] - way * dot(cross(r, b), n) / n2);
+	gap->b = (double)(begin[1] + (lines ? -dot(cross(r, a), n) : dot(cross(a, r), n)) / n2);
 	gap->normal = rounded(times(sign / size, n));
 	gap->first = rounded(times(per_a, a));
 	gap->slide[0] = (double)(way * per_a);
@@ -106,16 +129,26 @@ static void plane(struct quad3 a, struct quad3 b, struct quad3 r, bool lines, st
 	set_distance(sign * rn / size, gap);
 }
 
+/* The normal of a triangle p[1], p[2], p[3] from the edges at one of its vertices. */
+static struct quad3 normal_at(const double *const p[FRIC_MAX_STENCIL], int vertex)
+{
+	const int next = 1 + vertex % 3, last = 1 + next % 3;
+	return cross(between(p[vertex], p[next]), between(p[vertex], p[last]));
+}
+
 static enum fric_code find_plane(bool lines, bool given, const double *const p[FRIC_MAX_STENCIL], struct gap *gap)
 {
 	const int a0 = lines ? 0 : 1, b0 = lines ? 2 : 1;
+	const struct view v = nearest(p, lines ? 2 : 1, FRIC_MAX_STENCIL);
+	const int begin[2] = {lines ? v.to : v.from == 2, v.from == 3};
 	const struct quad3 a = between(p[a0], p[a0 + 1]), b = between(p[b0], p[3]);
-	const quad size_a = length(a), size_b = length(b), size = length(cross(a, b));
+	const struct quad3 n = lines ? cross(a, b) : normal_at(p, v.from);
+	const quad size_a = length(a), size_b = length(b), size = length(n);
 	if (size_a == 0 || size_b == 0 || (given && (is_short(p[a0], p[a0 + 1], size_a) || is_short(p[b0], p[3], size_b))))
 		return lines ? FRIC_E_ZERO_LENGTH_EDGE : FRIC_E_COLLAPSED_TRIANGLE;
 	if (size == 0 || (given && size <= zero_cross * size_a * size_b))
 		return lines ? FRIC_E_PARALLEL_EDGES : FRIC_E_COLLAPSED_TRIANGLE;
-	plane(a, b, lines ? between(p[2], p[0]) : between(p[1], p[0]), lines, gap);
+	plane(a, b, n, v.r, begin, lines, gap);
 	return FRIC_OK;
 }
 
@@ -125,7 +158,8 @@ static enum fric_code find_line(bool given, const double *const p[FRIC_MAX_STENC
 	const quad size = length(e);
 	if (size == 0 || (given && is_short(p[1], p[2], size)))
 		return FRIC_E_ZERO_LENGTH_EDGE;
-	line(e, between(p[1], p[0]), gap);
+	const struct view v = nearest(p, 1, 3);
+	line(e, v.r, v.from == 2, gap);
 	return FRIC_OK;
 }
 

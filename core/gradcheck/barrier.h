@@ -1,7 +1,7 @@
 /**
- * Expected values of the barrier: plain formulas in 113 bits, with closest points from normal equations, and central
- * differences. Slow and independent of core/barrier: of that it uses nothing but which members take part in the closest
- * feature, and whether the contact is mollified.
+ * Expected values of the barrier: plain formulas in 113 bits, differentiated forwards, without steps. Slow and
+ * independent of core/barrier: of that it uses nothing but which members take part in the closest feature, whether the
+ * contact is mollified, and whether it acts where the distance is exactly dhat.
  */
 #ifndef FRIC_GRADCHECK_BARRIER_H
 #define FRIC_GRADCHECK_BARRIER_H
