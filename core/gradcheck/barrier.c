@@ -230,8 +230,10 @@ static struct jet unscaled(const struct fric_barrier *b, int n, const struct jet
 	return b->type == FRIC_CLAMPED_LOG_SQUARED ? product(n, &once, &L) : function_of(n, &once, -once.value, -1, 0);
 }
 
-/* kappa b. @return false if the barrier does not act */
-static bool barrier_of(const struct subject *s, const struct jet *squared, struct jet *out)
+/* kappa b. @param rounding  how much the rounding of the distance may change it, as an energy: matters near dhat, where b
+ * and its derivatives vanish
+ * @return false if the barrier does not act */
+static bool barrier_of(const struct subject *s, const struct jet *squared, struct jet *out, quad *rounding)
 {
 	const struct fric_barrier *b = &s->c->barrier;
 	const quad dmin = b->dmin, dhat = b->dhat, E = (2 * dmin + dhat) * dhat;
@@ -244,6 +246,7 @@ static bool barrier_of(const struct subject *s, const struct jet *squared, struc
 		scale /= E * E;
 	if (b->scaling == FRIC_SCALING_PHYSICAL)
 		scale *= dhat;
+	*rounding = D.value > E / 2 ? 0x1p-80L * scale * E * E : 0;
 	const struct jet value = unscaled(b, s->n, &D, E);
 	*out = function_of(s->n, &value, scale * value.value, scale, 0);
 	return true;
@@ -307,9 +310,10 @@ static long double least_scale(const struct subject *s, long double factor)
 	return DBL_MIN * fmaxl(1, fabsl((long double)s->weight)) * fmaxl(1, factor);
 }
 
-static void add_block(const struct subject *s, const struct jet *energy, long double time_step, struct reference *r)
+/* @param scale  the least one */
+static void add_block(const struct subject *s, const struct jet *energy, long double time_step, long double scale,
+                      struct reference *r)
 {
-	long double scale = 0;
 	for (int e = 0; e < s->n; e++)
 		for (int f = 0; f <= e; f++)
 			scale = fmaxl(scale, time_step * fabsl((long double)energy->second[e][f]));
@@ -331,16 +335,18 @@ void fricp_expect_barrier(const struct fric_query *query, struct reference *r)
 	const struct subject s = subject_of(query, r);
 	const struct jet squared = squared_distance(&s);
 	struct jet b;
-	if (!barrier_of(&s, &squared, &b))
+	quad rounding;
+	if (!barrier_of(&s, &squared, &b, &rounding))
 		return;
+	const long double dhat = s.c->barrier.dhat, lost = fabsl((long double)(rounding * s.weight));
 	const struct jet energy = energy_of(&s, &b);
 	const long double potential = (long double)energy.value / time_step;
 	long double gradient[MOST_DOFS], scale = s.mollified ? scale_of_mollified(&s, &squared, &energy) : 0;
 	for (int e = 0; e < s.n; e++)
 		gradient[e] = (long double)energy.first[e];
-	scale = fmaxl(fmaxl(scale, largest_size_of(gradient, s.n)), least_scale(&s, 1));
-	add(&r->row.potential, potential, fmaxl(fabsl(potential), least_scale(&s, 1 / time_step)));
+	scale = fmaxl(fmaxl(scale, largest_size_of(gradient, s.n)), fmaxl(lost / dhat, least_scale(&s, 1)));
+	add(&r->row.potential, potential, fmaxl(fabsl(potential) + lost / time_step, least_scale(&s, 1 / time_step)));
 	for (int e = 0; e < s.n; e++)
 		add(&r->row.gradient[e], gradient[e], scale);
-	add_block(&s, &energy, time_step, r);
+	add_block(&s, &energy, time_step, time_step * lost / (dhat * dhat), r);
 }
