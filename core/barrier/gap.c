@@ -79,8 +79,8 @@ static void points(struct quad3 r, struct gap *gap)
 	gap->first = tangent_across(n);
 }
 
-/* From where to where r leads: the nearest vertices of the two sides, as places in p. From a vertex that is far away, the
- * rounding of r could exceed the gap. */
+/* The vector r between the nearest vertices of the two sides, p[from] and p[to]. Seen from a vertex that is far away, the
+ * gap could be lost in the rounding of r. */
 struct view {
 	struct quad3 r;
 	int to, from;

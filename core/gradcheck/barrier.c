@@ -230,8 +230,8 @@ static struct jet unscaled(const struct fric_barrier *b, int n, const struct jet
 	return b->type == FRIC_CLAMPED_LOG_SQUARED ? product(n, &once, &L) : function_of(n, &once, -once.value, -1, 0);
 }
 
-/* kappa b. @param rounding  how much the rounding of the distance may change it, as an energy: matters near dhat, where b
- * and its derivatives vanish
+/* kappa b. @param rounding  bound on the effect of rounding the distance, as an energy; 0 far below dhat. Close to dhat,
+ * b and its derivatives vanish and are no scale
  * @return false if the barrier does not act */
 static bool barrier_of(const struct subject *s, const struct jet *squared, struct jet *out, quad *rounding)
 {
